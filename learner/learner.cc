@@ -179,7 +179,7 @@ absl::Status Learner::Start() {
              .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes)},
             parts.metrics));
   }
-  const auto share = static_cast<std::size_t>((options.round_unrolls + ranks - 1) / ranks);
+  const auto share = static_cast<std::size_t>(UnrollsOfRank(options.round_unrolls, ranks));
   parts.share = share;
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,

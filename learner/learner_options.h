@@ -83,4 +83,9 @@ struct LearnerOptions {
   collectives::GroupOptions group() const;
 };
 
+// Returns how many of a round's unrolls one of so many ranks takes at most.
+inline std::int64_t UnrollsOfRank(std::int64_t round_unrolls, std::int64_t ranks) {
+  return (round_unrolls + ranks - 1) / ranks;
+}
+
 }  // namespace shoal::learner

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -6,7 +7,9 @@
 #include "learner/learner.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
+#include "platform/runtime/status.h"
 #include "platform/runtime/thread.h"
+#include "rl/algorithms/trainer_memory.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/launch.h"
 
@@ -27,8 +30,28 @@ int main(int argc, char** argv) {
   program.AddFlag("--max-restarts", launch.supervision.max_restarts,
                   "how often in a row the supervisor starts all ranks again after one failed; a "
                   "minute of work restores them");
+  std::int64_t unroll_rows = 0;
+  program.AddFlag(
+      "--plan-memory", unroll_rows,
+      "print as JSON what a rank of cluster.learner_ranks takes that updates on unrolls "
+      "of this many rows, and stop");
   if (const auto code = program.Parse(argc, argv)) return *code;
   if (!launched.ok()) return program.Fail(launched.status());
+  if (unroll_rows > 0) {
+    const std::int64_t columns =
+        learner::UnrollsOfRank(setup.learner.round_unrolls, program.cluster().learner_ranks);
+    // At most: contents that rows share are in a batch once.
+    const std::int64_t contents = (unroll_rows + 1) * columns * setup.policy.content_count();
+    const auto memory = algorithms::EstimateTrainerMemory(
+        setup.policy, setup.algorithm,
+        {.length = unroll_rows, .columns = columns, .contents = contents});
+    if (!memory.ok()) {
+      std::fprintf(stderr, "learner: %s\n", runtime::Message(memory.status()).c_str());
+      return runtime::kExitConfiguration;
+    }
+    std::printf("%s\n", algorithms::ToJson(*memory).c_str());
+    return 0;
+  }
   setup.run = program.run();
   setup.cluster = program.cluster();
 

@@ -148,7 +148,8 @@ absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan)
   if (plan.learner) {
     std::vector<std::string> ranks;
     if (cluster.learner_ranks > 1) {
-      ranks = {"--world-size", std::to_string(cluster.learner_ranks)};
+      ranks = {"--world-size", std::to_string(cluster.learner_ranks), "--max-restarts",
+               std::to_string(cluster.learner_max_restarts)};
     }
     planner.Add("learner", 0, kLearner, {{"listen", cluster.learner}}, ranks);
     if (plan.learner_finishes) planner.LastFinishes();

@@ -16,6 +16,7 @@
 #include "cli/commands/doctor_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
+#include "cli/commands/plan_memory_command.h"
 #include "cli/commands/presets_command.h"
 #include "cli/commands/replay_command.h"
 #include "cli/commands/train_command.h"
@@ -205,6 +206,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDemonstrations(app, action);
   AddDoctor(app, action);
   AddHealth(app, action);
+  AddPlanMemory(app, action);
   AddPresets(app, action);
   AddReplay(app, action);
   AddGoals(app, action);

@@ -67,6 +67,29 @@ TEST_CASE("a cluster that is only kept up ends when asked", "[commands]") {
   REQUIRE(run.Children().empty());
 }
 
+TEST_CASE("the memory of a cluster is told before anything has started", "[commands]") {
+  const std::string file = "deploy/local/cartpole.toml";
+  const EndedRun fits = RunToEnd({"plan-memory", file});
+  INFO(fits.output);
+  REQUIRE(fits.code == 0);
+  // Torso 4 x 64 + 64 and 64 x 64 + 64, the critic the same, and heads of 2 and of 1 output.
+  REQUIRE(fits.Says("parameters 9155, of which 9155 are trained"));
+  const EndedRun small =
+      RunToEnd({"plan-memory", file, "--device-memory", "0.001", "--world-size", "2"});
+  INFO(small.output);
+  REQUIRE(small.code == 0);
+  const EndedRun wide =
+      RunToEnd({"plan-memory", file, "--device-memory", "0.001", "--set", "policy.hidden=[2048]"});
+  INFO(wide.output);
+  REQUIRE(wide.code == 1);
+  REQUIRE(wide.Says("verdict: does not fit"));
+  REQUIRE(wide.Says("smaller with"));
+  const EndedRun wrong = RunToEnd({"plan-memory", file, "--set", "policy.action_count=0"});
+  INFO(wrong.output);
+  REQUIRE(wrong.code == 2);
+  REQUIRE(wrong.Says("learner: policy.action_count: at least 1 is needed"));
+}
+
 TEST_CASE("a capture held out that is none of the captures is named", "[commands]") {
   ShoalRun run({"train", "deploy/local/redfish.toml", "--hold-out", "dell"});
   REQUIRE(run.WaitForExit(seconds(20)));

@@ -24,6 +24,12 @@ void ClusterOptions::Visit(Visitor& visitor) {
   visitor.Knob("replay_shards", replay_shards, {.help = "replay processes", .min = 1, .max = 4096});
   visitor.Knob("learner_ranks", learner_ranks,
                {.help = "learner ranks on this node", .min = 1, .max = 64});
+  visitor.Knob("learner_max_restarts", learner_max_restarts,
+               {.help = "how often in a row several learner ranks are started again after one has "
+                        "failed; a minute of work forgets earlier failures",
+                .unit = "restarts",
+                .min = 0,
+                .max = 1e6});
 }
 
 void RunOptions::Visit(Visitor& visitor) {

@@ -33,6 +33,8 @@ struct ClusterOptions {
   std::int64_t replay_shards = 1;
   // The number of learner ranks on this node.
   std::int64_t learner_ranks = 1;
+  // How often in a row their supervisor starts several ranks again after one has failed.
+  std::int64_t learner_max_restarts = 3;
 
   void Visit(Visitor& visitor);
 };

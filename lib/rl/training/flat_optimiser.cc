@@ -17,13 +17,6 @@
 #include <cmath>
 
 namespace shoal::training {
-namespace {
-
-bool HasSecondMoment(OptimiserOptions::Kind kind) {
-  return kind != OptimiserOptions::Kind::kSgd && kind != OptimiserOptions::Kind::kLion;
-}
-
-}  // namespace
 
 FlatOptimiser::FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
                              const at::Tensor& gradient, const std::vector<Part>& parts)

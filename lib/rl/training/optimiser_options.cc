@@ -24,6 +24,10 @@ absl::Status OptimiserOptions::Validate() const {
   return CheckWithin("weight decay", weight_decay, 0, 1e3);
 }
 
+bool HasSecondMoment(OptimiserOptions::Kind kind) {
+  return kind != OptimiserOptions::Kind::kSgd && kind != OptimiserOptions::Kind::kLion;
+}
+
 const std::vector<std::string_view>& OptimiserNames() {
   static const std::vector<std::string_view> names = {"adamw", "sgd", "lion", "adam", "rmsprop"};
   return names;

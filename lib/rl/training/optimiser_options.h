@@ -35,6 +35,9 @@ struct OptimiserOptions {
   absl::Status Validate() const;
 };
 
+// Returns whether the kind keeps the running mean of squared gradients besides its first moment.
+bool HasSecondMoment(OptimiserOptions::Kind kind);
+
 // The names of the kinds, in the order of the enumeration.
 const std::vector<std::string_view>& OptimiserNames();
 

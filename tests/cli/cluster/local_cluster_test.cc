@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "platform/runtime/config.h"
+#include "rl/collectives/launch.h"
+
 namespace shoal::cli {
 namespace {
 
@@ -49,6 +52,35 @@ TEST_CASE("a cluster in one process is measured under the same names as one of p
   std::string addresses;
   for (const MetricsAddress& part : together[0].metrics) addresses += part.address + ",";
   REQUIRE(*(flag + 1) + "," == addresses);
+}
+
+TEST_CASE("the supervisor of several ranks is told how often it may start them again") {
+  ClusterPlan plan;
+  plan.cluster.learner_max_restarts = 7;
+  plan.cluster.actors = 0;
+  const auto flags_of_learner = [&](std::int64_t ranks) {
+    plan.cluster.learner_ranks = ranks;
+    const std::vector<PlannedProcess> processes = PlanCluster(plan).value();
+    REQUIRE(processes.size() == 1);
+    std::vector<const char*> command;
+    for (const std::string& part : processes[0].spec.command) command.push_back(part.c_str());
+    return collectives::LaunchFlags("learner", static_cast<int>(command.size()), command.data());
+  };
+  REQUIRE(flags_of_learner(2).local_ranks == 2);
+  REQUIRE(flags_of_learner(2).supervision.max_restarts == 7);
+  // One rank has no supervisor.
+  REQUIRE(flags_of_learner(1).local_ranks == 1);
+}
+
+TEST_CASE("a negative number of restarts of ranks is refused by its knob") {
+  runtime::ClusterOptions cluster;
+  runtime::Config config;
+  config.Add("cluster", cluster);
+  REQUIRE(config.Load("", {"cluster.learner_max_restarts=0"}).ok());
+  REQUIRE(cluster.learner_max_restarts == 0);
+  const absl::Status refused = config.Load("", {"cluster.learner_max_restarts=-1"});
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused).find("learner_max_restarts") != std::string::npos);
 }
 
 TEST_CASE("the mock server stays a process of its own, and ends after the one that uses it") {

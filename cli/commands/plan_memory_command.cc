@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/plan_memory_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/cluster/child_process.h"
+#include "cli/cluster/effective_config.h"
+#include "cli/cluster/local_cluster.h"
+#include "cli/cluster/memory_plan.h"
+#include "cli/commands/command_result.h"
+#include "cli/session/preset.h"
+#include "platform/content/parse_json.h"
+#include "platform/runtime/cluster.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::cli {
+namespace {
+
+struct PlanMemoryFlags {
+  std::string config_path;
+  std::optional<std::int64_t> world_size;
+  std::optional<double> device_gibibytes;
+  std::string format = "text";
+  std::string preset;
+  std::vector<std::string> overrides;
+};
+
+std::int64_t HostBytes() {
+  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+}
+
+// Adds what the learner program says of its updates.
+absl::Status AddUpdates(const std::vector<std::string>& arguments, const EffectiveConfig& config,
+                        std::int64_t ranks, MemoryPlan& plan) {
+  const bool by_length = config.Text("inference.unroll_cut") != "episode";
+  const std::int64_t rows =
+      config.Integer(by_length ? "inference.unroll_length" : "inference.max_episode_rows")
+          .value_or(1);
+  std::vector<std::string> command = {ProgramFolder() + "/learner"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.insert(command.end(),
+                 {"--set", "run.log_level=\"error\"", "--plan-memory", std::to_string(rows)});
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, RunToEnd(command));
+  const nlohmann::json memory = content::ParseJson(text);
+  if (!memory.is_object()) return runtime::Internal("the learner's answer is no JSON: " + text);
+  plan.parameters = memory.value("parameters", std::int64_t{0});
+  plan.trained = memory.value("trained", std::int64_t{0});
+  const std::string smaller_policy = "smaller layers in [policy]";
+  const std::string fewer_rows =
+      "more algorithm.minibatches, fewer learner.round_unrolls or more learner ranks";
+  const auto add = [&](const char* key, const char* purpose, const std::string& remedy) {
+    plan.items.push_back({.process = "learner",
+                          .processes = ranks,
+                          .purpose = purpose,
+                          .bytes = memory.value(key, std::int64_t{0}),
+                          .on_device = true,
+                          .remedy = remedy});
+  };
+  add("parameter_bytes", "parameters", smaller_policy);
+  add("target_bytes", "target network", smaller_policy);
+  add("gradient_bytes", "gradients", smaller_policy);
+  add("optimiser_bytes", "optimiser", "algorithm.optimiser lion or sgd, or " + smaller_policy);
+  add("rollback_bytes", "state before an update", smaller_policy);
+  add("batch_bytes", "batch", "fewer learner.round_unrolls or more learner ranks");
+  add("activation_bytes", "activations of a minibatch", fewer_rows);
+  std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
+  return absl::OkStatus();
+}
+
+// Adds the limits that the file sets, and the parameters that inference retains.
+void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& cluster,
+               MemoryPlan& plan) {
+  const auto add = [&](const std::string& process, std::int64_t processes,
+                       const std::string& purpose, const std::string& knob) {
+    const std::int64_t bytes = config.Integer(knob).value_or(0);
+    if (bytes == 0) return;
+    plan.items.push_back({.process = process,
+                          .processes = processes,
+                          .purpose = purpose,
+                          .bytes = bytes,
+                          .limit = true,
+                          .remedy = "a lower " + knob});
+  };
+  const std::int64_t parameter_bytes = plan.parameters * static_cast<std::int64_t>(sizeof(float));
+  add("learner", cluster.learner_ranks, "contents and catalogs", "learner.content_capacity_bytes");
+  add("learner", cluster.learner_ranks, "chunks", "learner.chunk_cache_bytes");
+  add("learner", 1, "recent parameters", "learner.recent_parameters_bytes");
+  plan.items.push_back(
+      {.process = "inference",
+       .processes = cluster.inference_servers,
+       .purpose = "retained parameters",
+       .bytes = parameter_bytes * config.Integer("inference.retained_versions").value_or(1),
+       .limit = true,
+       .remedy = "a lower inference.retained_versions"});
+  add("inference", cluster.inference_servers, "embeddings", "inference.content_cache_bytes");
+  add("inference", cluster.inference_servers, "catalogs", "inference.catalog_cache_bytes");
+  add("inference", cluster.inference_servers, "similarities", "inference.similarity_cache_bytes");
+  add("inference", cluster.inference_servers, "waiting texts", "inference.waiting_text_bytes");
+  add("inference", cluster.inference_servers, "unrolls on their way", "inference.outbox_bytes");
+  add("replay", cluster.replay_shards, "contents", "replay.content_capacity_bytes");
+  for (int i = 0;; ++i) {
+    const std::string table = "replay.table[" + std::to_string(i) + "]";
+    const auto name = config.Text(table + ".name");
+    if (!name) break;
+    // The limits of a table are for all shards together.
+    const bool spills = config.Integer(table + ".memory_bytes").value_or(0) > 0;
+    add("replay", 1, "table " + *name, table + (spills ? ".memory_bytes" : ".max_bytes"));
+  }
+}
+
+struct Planned {
+  MemoryPlan plan;
+  MemoryPlaces places;
+};
+
+absl::StatusOr<Planned> PlanOf(const PlanMemoryFlags& flags) {
+  std::vector<std::string> overrides;
+  if (!flags.preset.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.preset, "data"));
+    overrides = std::move(preset.settings);
+  }
+  if (flags.world_size) {
+    overrides.push_back("cluster.learner_ranks=" + std::to_string(*flags.world_size));
+  }
+  overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
+  runtime::ClusterOptions cluster;
+  runtime::Config own;
+  own.Add("cluster", cluster);
+  SHOAL_RETURN_IF_ERROR(own.Load(flags.config_path, overrides));
+  std::vector<std::string> arguments = {"--config", flags.config_path};
+  AppendSettings(overrides, arguments);
+  const std::string folder = ProgramFolder();
+  SHOAL_ASSIGN_OR_RETURN(
+      const EffectiveConfig config,
+      EffectiveConfig::Gather(own.Print(),
+                              {folder + "/replay", folder + "/inference", folder + "/learner"},
+                              arguments));
+  Planned planned{.plan = {}, .places = {.host_bytes = HostBytes(), .device_bytes = {}}};
+  if (flags.device_gibibytes) {
+    planned.places.device_bytes =
+        static_cast<std::int64_t>(*flags.device_gibibytes * (std::int64_t{1} << 30));
+  }
+  SHOAL_RETURN_IF_ERROR(AddUpdates(arguments, config, cluster.learner_ranks, planned.plan));
+  AddLimits(config, cluster, planned.plan);
+  return planned;
+}
+
+int RunPlanMemory(const PlanMemoryFlags& flags) {
+  const absl::StatusOr<Planned> planned = PlanOf(flags);
+  if (!planned.ok()) return FailCommand(planned.status());
+  const auto& [plan, places] = *planned;
+  std::fputs((flags.format == "json" ? ToJson(plan, places) : ToText(plan, places)).c_str(),
+             stdout);
+  return Judge(plan, places).fit == Fit::kDoesNotFit ? runtime::kExitFailed : 0;
+}
+
+}  // namespace
+
+void AddPlanMemory(CLI::App& app, std::function<int()>& action) {
+  const auto flags = std::make_shared<PlanMemoryFlags>();
+  CLI::App* const plan = app.add_subcommand(
+      "plan-memory",
+      "Say what the processes of a cluster file take of memory, and whether it fits; start none");
+  plan->add_option("FILE", flags->config_path, "cluster file, e.g. deploy/local/redfish.toml")
+      ->required()
+      ->check(CLI::ExistingFile);
+  plan->add_option("--world-size", flags->world_size, "learner ranks");
+  plan->add_option("--device-memory", flags->device_gibibytes,
+                   "GiB of the device that each learner rank has for itself; default: ranks "
+                   "update in the host's memory")
+      ->check(CLI::Range(0.001, 1e6));
+  plan->add_option("--format", flags->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  plan->add_option("--preset", flags->preset, "settings of an algorithm, as for `shoal train`");
+  plan->add_option("--set", flags->overrides, "section.key=value, over the file; repeatable")
+      ->allow_extra_args(false);
+  plan->callback([flags, &action] { action = [flags] { return RunPlanMemory(*flags); }; });
+}
+
+}  // namespace shoal::cli
