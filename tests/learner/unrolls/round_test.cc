@@ -58,7 +58,7 @@ class ScriptedSource final : public UnrollSource {
 struct Bench {
   explicit Bench(RoundOptions options)
       : ledger(*UnrollLedger::Create({.folder = folder.path()})),
-        round(options, source, decoder, *ledger, clock) {}
+        round(options, source, decoder, *ledger, quarantine, clock) {}
 
   std::vector<std::uint64_t> Collect(const parameters::Version& current = {1, 5}) {
     collected = *round.Collect(current, [] { return false; });
@@ -75,6 +75,7 @@ struct Bench {
   ContentTable contents{{.embedding_size = kEmbedding}};
   UnrollDecoder decoder{DiscreteSpec(), contents};
   std::unique_ptr<UnrollLedger> ledger;
+  Quarantine quarantine = *Quarantine::Read(folder.At("quarantine"));
   Round round;
   std::vector<DecodedUnroll> collected;
 };
