@@ -102,6 +102,18 @@ TEST_CASE("a round may be asked for fewer unrolls, for none at all, and still be
   REQUIRE(absl::IsCancelled(stopped.status()));
 }
 
+TEST_CASE("what condemned versions did is refused, also if it came before they were condemned",
+          "[round]") {
+  Bench bench({.share = 2, .timeout = seconds(2), .off_policy = true});
+  bench.source.unrolls = {MakeDiscrete(1, 2, 4), MakeDiscrete(2, 2, 5)};
+  REQUIRE(bench.Collect() == Environments{1, 2});
+  bench.round.Restore(std::move(bench.collected));
+  bench.quarantine.Add(std::vector<VersionRange>{{.epoch = 1, .first_step = 5, .last_step = 6}});
+  bench.source.unrolls = {MakeDiscrete(3, 2, 6), MakeDiscrete(4, 2, 7)};
+  REQUIRE(bench.Collect({2, 0}) == Environments{1, 4});
+  REQUIRE(bench.round.counts().condemned == 2);
+}
+
 TEST_CASE("a deterministic round waits past the timeout and sorts by id", "[round]") {
   Bench bench({.share = 3, .timeout = seconds(2), .deterministic = true});
   bench.source.unrolls = {MakeDiscrete(3), MakeDiscrete(1)};
