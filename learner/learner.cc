@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "learner/circuit_breaker.h"
 #include "learner/cloning/cloning.h"
 #include "learner/cloning/demonstration_table.h"
 #include "learner/epoch_file.h"
@@ -22,6 +25,7 @@
 #include "learner/unrolls/batch_builder.h"
 #include "learner/unrolls/content_table.h"
 #include "learner/unrolls/episode_returns.h"
+#include "learner/unrolls/quarantine.h"
 #include "learner/unrolls/round.h"
 #include "learner/unrolls/unroll_agreement.h"
 #include "learner/unrolls/unroll_decoder.h"
@@ -32,6 +36,8 @@
 #include "platform/runtime/metrics.h"
 #include "platform/transport/server.h"
 #include "replay/client/sampler.h"
+#include "replay/client/shard_admin.h"
+#include "replay/client/shard_list.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy.h"
@@ -43,6 +49,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kForgivenInARow = 10;
+constexpr std::chrono::seconds kExclusionTimeout(5);
 constexpr std::size_t kDigestBytes = 64;
 constexpr std::int64_t kShownClonings = 50;
 
@@ -66,15 +73,48 @@ std::string ListenAddress(const LearnerSetup& setup) {
   return setup.cluster.learner.empty() ? "127.0.0.1:0" : setup.cluster.learner;
 }
 
-std::string NoteOf(double environment_steps) {
-  return nlohmann::json{{"environment_steps", environment_steps}}.dump();
+// What a checkpoint's note says: the steps of environments so far, and the version of the
+// parameters.
+struct Note {
+  double environment_steps = 0;
+  parameters::Version version;
+};
+
+std::string ToText(const Note& note) {
+  return nlohmann::json{{"environment_steps", note.environment_steps},
+                        {"epoch", note.version.epoch},
+                        {"step", note.version.step}}
+      .dump();
 }
 
-double EnvironmentStepsIn(const std::string& note) {
-  const auto parsed = nlohmann::json::parse(note, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object()) return 0;
-  const auto found = parsed.find("environment_steps");
-  return found != parsed.end() && found->is_number() ? found->get<double>() : 0;
+// What a note lacks, as those of earlier versions of this program do, is 0.
+Note ParseNote(const std::string& text) {
+  const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Note note;
+  const auto read = [&parsed](const char* name, auto& number) {
+    if (!parsed.is_object()) return;
+    const auto found = parsed.find(name);
+    if (found != parsed.end() && found->is_number()) found->get_to(number);
+  };
+  read("environment_steps", note.environment_steps);
+  read("epoch", note.version.epoch);
+  read("step", note.version.step);
+  return note;
+}
+
+UpdateVitals VitalsOf(const algorithms::UpdateReport& report, const EpisodeSummary& episodes) {
+  UpdateVitals vitals{.finite = !std::isnan(report.approximate_kl),
+                      .gradient_norm = report.gradient_norm,
+                      .approximate_kl = report.approximate_kl,
+                      .entropy = report.entropy,
+                      .effective_sample_size = report.rows > 0 ? report.effective_sample_size : 1,
+                      .explained_variance = report.explained_variance,
+                      .episodes = episodes.episodes,
+                      .episode_return = episodes.mean_return};
+  for (const auto& [name, value] : report.algorithm_metrics) {
+    if (name == "clip_fraction") vitals.clip_fraction = value;
+  }
+  return vitals;
 }
 
 }  // namespace
@@ -93,12 +133,23 @@ struct Learner::Parts {
   std::unique_ptr<UnrollDecoder> decoder;
   std::unique_ptr<replay::client::Sampler> sampler;
   std::unique_ptr<SamplerSource> source;
+  std::optional<Quarantine> quarantine;
   std::unique_ptr<Round> round;
 
+  std::optional<CircuitBreaker> breaker;
+  // On the update that was judged last.
+  Verdict verdict;
+
   parameters::Version version;
+  // How many updates and clonings the published parameters had, and those from which this epoch
+  // began.
+  std::int64_t published_number = -1;
+  std::int64_t epoch_number = -1;
   std::string encoder_version;
   EpisodeReturns episodes;
   double environment_steps = 0;
+  // Whether this run has a checkpoint of its own.
+  bool has_checkpoint = false;
   // Those of earlier processes of this run.
   double earlier_environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
@@ -179,6 +230,8 @@ absl::Status Learner::Start() {
              .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes)},
             parts.metrics));
   }
+  SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
+  parts.breaker.emplace(options.breaker);
   const auto share = static_cast<std::size_t>(UnrollsOfRank(options.round_unrolls, ranks));
   parts.share = share;
   parts.contents = std::make_unique<ContentTable>(
@@ -206,13 +259,19 @@ absl::Status Learner::Start() {
                               .seed = static_cast<std::uint64_t>(setup_.run.seed)},
                              *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
-  parts.round =
-      std::make_unique<Round>(RoundOptions{.share = share,
-                                           .timeout = milliseconds(options.round_timeout_ms),
-                                           .max_lag = static_cast<std::uint64_t>(options.max_lag),
-                                           .off_policy = parts.trainer->requirements().off_policy,
-                                           .deterministic = setup_.run.deterministic},
-                              *parts.source, *parts.decoder, *parts.ledger, runtime::SystemClock());
+  parts.round = std::make_unique<Round>(
+      RoundOptions{.share = share,
+                   .timeout = milliseconds(options.round_timeout_ms),
+                   .max_lag = static_cast<std::uint64_t>(options.max_lag),
+                   .off_policy = parts.trainer->requirements().off_policy,
+                   .deterministic = setup_.run.deterministic},
+      *parts.source, *parts.decoder, *parts.ledger, *parts.quarantine, runtime::SystemClock());
+  parts.trainer->SetJudge([this](const algorithms::UpdateReport& report) {
+    return Judge(VitalsOf(report, parts_->record.episodes));
+  });
+  parts.epoch_number = TrainedNumber();
+  // A rollback needs a checkpoint to go back to.
+  if (!parts.has_checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
   SHOAL_RETURN_IF_ERROR(Publish(/*save=*/true));
   if (setup_.local_rank != 0 || options.health_listen.empty()) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(parts.health,
@@ -223,25 +282,29 @@ absl::Status Learner::Start() {
 
 absl::Status Learner::Resume() {
   const std::string& other = setup_.learner.start_from;
-  absl::Status loaded = LoadCheckpoint(setup_.run.path());
-  if (absl::IsNotFound(loaded)) {
-    loaded = other.empty() ? absl::OkStatus()
-                           : runtime::Annotate(LoadCheckpoint(other), "learner.start_from");
+  absl::StatusOr<std::string> note = LoadCheckpoint(setup_.run.path());
+  parts_->has_checkpoint = note.ok();
+  if (absl::IsNotFound(note.status()) && !other.empty()) {
+    note = LoadCheckpoint(other);
+    if (!note.ok()) return runtime::Annotate(note.status(), "learner.start_from");
   }
-  SHOAL_RETURN_IF_ERROR(loaded);
+  if (note.ok()) {
+    parts_->environment_steps = ParseNote(*note).environment_steps;
+    parts_->earlier_environment_steps = parts_->environment_steps;
+  } else if (!absl::IsNotFound(note.status())) {
+    return note.status();
+  }
   return CompareRanks("at start");
 }
 
-absl::Status Learner::LoadCheckpoint(const std::string& run_folder) {
+absl::StatusOr<std::string> Learner::LoadCheckpoint(const std::string& run_folder) {
   const std::string folder = run_folder + "/checkpoints";
-  SHOAL_ASSIGN_OR_RETURN(const std::string note, setup_.learner.fit_parameters
-                                                     ? LoadFitting(folder)
-                                                     : parts_->trainer->Load(folder));
-  parts_->environment_steps = EnvironmentStepsIn(note);
-  parts_->earlier_environment_steps = parts_->environment_steps;
+  SHOAL_ASSIGN_OR_RETURN(std::string note, setup_.learner.fit_parameters
+                                               ? LoadFitting(folder)
+                                               : parts_->trainer->Load(folder));
   spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
-               parts_->environment_steps, runtime::Quoted(folder));
-  return absl::OkStatus();
+               ParseNote(note).environment_steps, runtime::Quoted(folder));
+  return note;
 }
 
 absl::StatusOr<std::string> Learner::LoadFitting(const std::string& folder) {
@@ -343,8 +406,13 @@ absl::Status Learner::CompareRanks(const std::string& when) {
                            std::string(first.data(), first.size()));
 }
 
+std::int64_t Learner::TrainedNumber() const {
+  return parts_->trainer->updates() + parts_->trainer->clonings();
+}
+
 absl::Status Learner::Publish(bool save) {
   Parts& parts = *parts_;
+  parts.published_number = TrainedNumber();
   parts.sampler->SetCurrentVersion(parameters::ToProto(parts.version));
   if (rank() != 0) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(
@@ -365,9 +433,11 @@ absl::Status Learner::Publish(bool save) {
 
 absl::Status Learner::SaveCheckpoint() {
   parts_->last_checkpoint = runtime::SystemClock().Now();
+  parts_->has_checkpoint = true;
   if (rank() != 0) return absl::OkStatus();
-  return parts_->trainer->Save(setup_.run.path() + "/checkpoints",
-                               NoteOf(parts_->environment_steps));
+  return parts_->trainer->Save(
+      setup_.run.path() + "/checkpoints",
+      ToText({.environment_steps = parts_->environment_steps, .version = parts_->version}));
 }
 
 absl::Status Learner::Run() {
@@ -384,7 +454,9 @@ absl::Status Learner::RunRounds() {
   spdlog::info("event=digest update={} digest={}", parts_->trainer->updates(), Digest());
   if (parts_->health != nullptr) parts_->health->SetServing(false);
   parts_->sampler->Close();
-  absl::Status saved = SaveCheckpoint();
+  // Parameters that were trained since the last version are another one.
+  if (TrainedNumber() != parts_->published_number) ++parts_->version.step;
+  absl::Status saved = parts_->breaker->healthy() ? SaveCheckpoint() : absl::OkStatus();
   if (rank() == 0) {
     if (saved.ok()) saved = Publish(/*save=*/true);
     parts_->publication->Drain();
@@ -455,6 +527,7 @@ absl::Status Learner::Train() {
   }
   algorithms::UnrollBatch batch =
       BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
+  parts.record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));
   const bool off_policy = parts.trainer->requirements().off_policy;
   if (!off_policy) {
     std::vector<UnrollUse> keys;
@@ -462,11 +535,16 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
         parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
   }
+  parts.verdict = {};
+  parts.trainer->ScaleRate(parts.breaker->rate_factor());
   auto report = parts.cloning == nullptr
                     ? parts.trainer->Update(std::move(batch))
                     : parts.cloning->Update(*parts.trainer, std::move(batch), rank(),
                                             parts.reducer->world_size());
-  if (!report.ok()) return Forgive(report.status());
+  if (!report.ok()) {
+    return collectives::IsShared(report.status()) ? Obey(report.status())
+                                                  : Forgive(report.status());
+  }
   parts.failures_in_a_row = 0;
   parts.record.report = *std::move(report);
   const auto updated = runtime::SystemClock().Now();
@@ -510,8 +588,9 @@ absl::Status Learner::AfterUpdate() {
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = update % options.checkpoint_every_updates == 0;
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
-  const bool checkpoint = checkpoint_due || (publishes && Seconds(begin - parts.last_checkpoint) >=
-                                                              options.checkpoint_every_seconds);
+  const bool checkpoint = parts.breaker->healthy() &&
+                          (checkpoint_due || (publishes && Seconds(begin - parts.last_checkpoint) >=
+                                                               options.checkpoint_every_seconds));
   if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
     parts.encoder_version = parts.unrolls.front().encoder_version;
   }
@@ -527,7 +606,7 @@ absl::Status Learner::AfterUpdate() {
   UpdateRecord& record = parts.record;
   record.version = parts.version;
   record.environment_steps = parts.environment_steps;
-  record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));
+  record.breaker = parts.breaker->state();
   record.counts = parts.round->counts();
   record.publishing_seconds = Seconds(runtime::SystemClock().Now() - begin);
   if (parts.reports != nullptr) parts.reports->Record(record);
@@ -535,11 +614,86 @@ absl::Status Learner::AfterUpdate() {
   return absl::OkStatus();
 }
 
-// Returns `failure` unless all ranks saw it: the others then wait in a reduction that this rank
-// left.
+absl::Status Learner::Judge(const UpdateVitals& vitals) {
+  Parts& parts = *parts_;
+  // A rank's own figures may differ in rounding, so all judge by those of the first.
+  UpdateVitals agreed = vitals;
+  SHOAL_RETURN_IF_ERROR(
+      parts.reducer->Broadcast(std::as_writable_bytes(std::span(&agreed, std::size_t{1}))));
+  parts.verdict = parts.breaker->Judge(agreed);
+  if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
+  return collectives::SharedFailure(absl::StrFormat(
+      "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "
+      "%g, explained variance %g, return %g",
+      agreed.gradient_norm, agreed.approximate_kl, agreed.clip_fraction, agreed.entropy,
+      agreed.effective_sample_size, agreed.explained_variance, agreed.episode_return));
+}
+
+absl::Status Learner::Obey(const absl::Status& failure) {
+  Parts& parts = *parts_;
+  // The breaker has seen no report where numbers were not finite.
+  if (!parts.verdict.symptom) parts.verdict = parts.breaker->Judge({.finite = false});
+  const Verdict verdict = parts.verdict;
+  const std::int64_t update = parts.trainer->updates();
+  parts.unrolls.clear();
+  spdlog::error("event=update_undone update={} reason={} action={} numbers={}", update,
+                ToString(*verdict.symptom), ToString(verdict.action),
+                runtime::Quoted(runtime::Message(failure)));
+  if (parts.reports != nullptr) parts.reports->RecordVerdict(update, verdict);
+  if (verdict.action == BreakerAction::kSkip) return absl::OkStatus();
+  if (verdict.action == BreakerAction::kRollBack) return RollBack();
+  return runtime::OutOfRange("training diverged after update " + std::to_string(update) + " (" +
+                             ToString(*verdict.symptom) +
+                             "), and rollbacks did not help: " + runtime::Message(failure));
+}
+
+absl::Status Learner::RollBack() {
+  Parts& parts = *parts_;
+  const absl::StatusOr<std::string> text = LoadCheckpoint(setup_.run.path());
+  if (absl::IsNotFound(text.status())) {
+    return runtime::OutOfRange("training diverged: " + runtime::Message(text.status()));
+  }
+  if (!text.ok()) return text.status();
+  SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
+  SHOAL_RETURN_IF_ERROR(Condemn(ParseNote(*text).version, TrainedNumber() == parts.epoch_number));
+  SHOAL_RETURN_IF_ERROR(JoinEpoch());
+  parts.epoch_number = TrainedNumber();
+  parts.breaker->RolledBack();
+  spdlog::warn("event=rolled_back update={} version={}", parts.trainer->updates(),
+               parameters::ToString(parts.version));
+  return Publish(/*save=*/true);
+}
+
+absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) {
+  Parts& parts = *parts_;
+  const std::vector<VersionRange> ranges = VersionsAfter(saved, parts.version, continued);
+  parts.quarantine->Add(ranges);
+  if (rank() != 0) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
+  SHOAL_ASSIGN_OR_RETURN(const auto shards, replay::client::ShardList::Create(
+                                                setup_.cluster.replay, setup_.cluster.replay_file));
+  for (const VersionRange& range : ranges) {
+    proto::ExcludeRequest request;
+    request.set_epoch(range.epoch);
+    request.set_first_step(range.first_step);
+    request.set_last_step(range.last_step);
+    const auto answers =
+        replay::client::ExcludeFromShards(shards.addresses(), request, kExclusionTimeout);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      spdlog::warn("event=versions_excluded epoch={} first={} last={} shard={} {}", range.epoch,
+                   range.first_step, range.last_step, shards.addresses()[i],
+                   answers[i].ok()
+                       ? "items=" + std::to_string(answers[i]->removed())
+                       : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns `failure` where there are other ranks: they wait in a reduction that this rank left.
 absl::Status Learner::Forgive(const absl::Status& failure) {
-  const bool in_step = collectives::IsShared(failure) || parts_->reducer->world_size() == 1;
-  if (!in_step || ++parts_->failures_in_a_row >= kForgivenInARow) return failure;
+  if (parts_->reducer->world_size() > 1 || ++parts_->failures_in_a_row >= kForgivenInARow)
+    return failure;
   spdlog::error("event=update_failed update={} reason={}", parts_->trainer->updates(),
                 runtime::Quoted(runtime::Message(failure)));
   if (parts_->reports != nullptr) parts_->reports->RecordFailure();

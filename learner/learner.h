@@ -4,14 +4,21 @@
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
 // update. Rank 0 then publishes, saves checkpoints and reports metrics. Files in the run's folder:
-// epoch, unrolls*.log, checkpoints/, parameters/, learner.jsonl, and fitted.json where a checkpoint
-// of another policy was fitted.
+// epoch, unrolls*.log, quarantine, checkpoints/, parameters/, learner.jsonl, and fitted.json where
+// a checkpoint of another policy was fitted.
 //
-// A rank is crash-only. An update that fails in the same way on every rank (collectives::IsShared)
-// is skipped. Any other error ends this rank, which tells the others first. They end at their next
-// reduction, after at most a round's timeout and the work in between, with an error that names the
-// rank. A rank that hangs is given up after learner.reduction_timeout_seconds. A restarted group
-// finds the last checkpoint and the ids of all trained unrolls.
+// A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
+// numbers of rank 0. What it condemns reaches neither parameters nor versions. A rollback loads the
+// newest checkpoint, and checkpoints are written only of healthy parameters. Versions that were
+// published after that checkpoint are excluded from replay and from what this learner trains on
+// (unrolls/quarantine.h), and publication goes on under the next epoch, so that no version is
+// published twice. Past the last rollback Run returns OUT_OF_RANGE.
+//
+// A rank is crash-only. Any error but the breaker's verdicts ends this rank, which tells the others
+// first. They end at their next reduction, after at most a round's timeout and the work in between,
+// with an error that names the rank. A rank that hangs is given up after
+// learner.reduction_timeout_seconds. A restarted group finds the last checkpoint and the ids of all
+// trained unrolls.
 //
 //   SHOAL_ASSIGN_OR_RETURN(auto group, collectives::JoinGroup(options.learner.group()));
 //   SHOAL_ASSIGN_OR_RETURN(auto learner, Learner::Create(options, std::move(group)));
@@ -24,12 +31,14 @@
 #include <memory>
 #include <string>
 
+#include "learner/circuit_breaker.h"
 #include "learner/learner_options.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy_spec.h"
+#include "rl/parameters/version.h"
 
 namespace shoal::learner {
 
@@ -76,8 +85,9 @@ class Learner {
   absl::Status RunRounds();
   absl::Status JoinEpoch();
   absl::Status Resume();
-  // Returns the errors of PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
-  absl::Status LoadCheckpoint(const std::string& run_folder);
+  // Returns the note of the checkpoint. The errors are those of PolicyTrainer::Load, among them
+  // NOT_FOUND without a checkpoint.
+  absl::StatusOr<std::string> LoadCheckpoint(const std::string& run_folder);
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
   // returns its note.
   absl::StatusOr<std::string> LoadFitting(const std::string& folder);
@@ -91,8 +101,18 @@ class Learner {
   absl::Status UpdatePriorities();
   absl::Status AfterUpdate();
   absl::Status CompareRanks(const std::string& when);
+  // Publishes the parameters as the current version, which they must be the only ones to have.
   absl::Status Publish(bool save);
+  // The number of updates and clonings that made the parameters.
+  std::int64_t TrainedNumber() const;
   absl::Status SaveCheckpoint();
+  // Asks the circuit breaker about an update, and returns an error that undoes it unless it may
+  // count.
+  absl::Status Judge(const UpdateVitals& vitals);
+  // Does what the verdict on an update that was undone asks for, `failure` being why it was.
+  absl::Status Obey(const absl::Status& failure);
+  absl::Status RollBack();
+  absl::Status Condemn(const parameters::Version& saved, bool continued);
   absl::Status Forgive(const absl::Status& failure);
 
   const LearnerSetup setup_;

@@ -142,6 +142,13 @@ const std::vector<UpdateNumber>& UpdateNumbers() {
       {"repeated_total",
        {},
        [](const UpdateRecord& r) { return static_cast<double>(r.counts.repeated); }},
+      {"condemned_total",
+       {},
+       [](const UpdateRecord& r) { return static_cast<double>(r.counts.condemned); }},
+      {"breaker_open",
+       Metric("breaker_open", "", "probation after a rollback",
+              "1 while the circuit breaker watches updates after a rollback, otherwise 0."),
+       [](const UpdateRecord& r) { return r.breaker == BreakerState::kClosed ? 0.0 : 1.0; }},
       {"stale_total",
        {},
        [](const UpdateRecord& r) { return static_cast<double>(r.counts.stale); }},
@@ -179,7 +186,7 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
       metrics_(metrics),
       updates_(metrics.Counter("shoal_updates_total", "Updates of the parameters")),
       failures_(metrics.Counter("shoal_learner_update_failures_total",
-                                "Updates that were not finite and changed nothing")),
+                                "Updates that failed on the only rank and changed nothing")),
       rows_(
           metrics.Counter("shoal_learner_rows_total", "Rows trained on, each time that they are")),
       staleness_(metrics.Histogram(
@@ -193,6 +200,22 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
           {algorithms::kStalenessBounds.begin(), algorithms::kStalenessBounds.end()})) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
+
+void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) {
+  const std::string reason = verdict.symptom ? ToString(*verdict.symptom) : "none";
+  const std::string action = ToString(verdict.action);
+  metrics_
+      .Counter(
+          TrainingMetric("breaker_trips_total", "updates", "updates undone by the circuit breaker",
+                         "Updates that the circuit breaker undid, by what it saw and what it did."),
+          {{"reason", reason}, {"action", action}})
+      .Increment();
+  const nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()},
+                                       {"undone_after_update", update},
+                                       {"reason", reason},
+                                       {"action", action}};
+  file_ << line.dump() << std::endl;
+}
 
 void LearnerMetrics::RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause) {
   for (const auto& [cause, failures] : by_cause) {
@@ -289,6 +312,7 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
   count("accepted", record.counts.accepted, last_.accepted);
   count("repeated", record.counts.repeated, last_.repeated);
   count("stale", record.counts.stale, last_.stale);
+  count("condemned", record.counts.condemned, last_.condemned);
   count("invalid", record.counts.invalid, last_.invalid);
   last_ = record.counts;
   file_ << ToJson(record).dump() << std::endl;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "learner/circuit_breaker.h"
 #include "learner/rank_times.h"
 #include "learner/unrolls/episode_returns.h"
 #include "learner/unrolls/round.h"
@@ -37,6 +38,7 @@ struct UpdateRecord {
   EpisodeSummary episodes;
   // The unrolls since this process started.
   RoundCounts counts;
+  BreakerState breaker = BreakerState::kClosed;
   // The wall time of rank 0. Waiting is for unrolls, decoding of these and drawing of
   // demonstrations, agreeing for other ranks before an update; the report has the parts of
   // updating.
@@ -57,8 +59,10 @@ class LearnerMetrics {
 
   void Record(const UpdateRecord& record);
   void RecordCloning(const algorithms::CloningReport& report);
-  // Counts an update whose loss was not finite.
+  // Counts an update that failed and changed nothing.
   void RecordFailure();
+  // Counts a verdict that undid the update after `update`.
+  void RecordVerdict(std::int64_t update, const Verdict& verdict);
   // Shows how often the group of ranks has failed since its supervisor started.
   void RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause);
 

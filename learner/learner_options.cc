@@ -127,6 +127,7 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "updates",
                 .min = 0,
                 .max = kMany});
+  visitor.Group("breaker", breaker);
 }
 
 collectives::GroupOptions LearnerOptions::group() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "learner/circuit_breaker.h"
 #include "learner/cloning/cloning_options.h"
 #include "platform/runtime/config.h"
 #include "rl/collectives/gradient_reducer.h"
@@ -77,6 +78,8 @@ struct LearnerOptions {
   bool verify_ranks = false;
   // The digest of the parameters is logged every this many updates. 0 logs it at the end only.
   std::int64_t digest_every_updates = 0;
+  // The section [learner.breaker].
+  CircuitBreakerOptions breaker;
 
   void Visit(runtime::Visitor& visitor);
   // Returns what these knobs say about the group of ranks.

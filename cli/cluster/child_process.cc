@@ -232,9 +232,7 @@ absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {
   return IsHopeless(state) ? runtime::InvalidArgument(message) : runtime::Internal(message);
 }
 
-bool IsHopeless(const ExitState& state) {
-  return state.code == runtime::kExitConfiguration || state.code == runtime::kExitPermanent;
-}
+bool IsHopeless(const ExitState& state) { return state.code && runtime::IsFinalExit(*state.code); }
 
 std::string LastFailure(const std::string& path) {
   constexpr std::string_view kFailed = "event=failed ";

@@ -96,7 +96,7 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
   }
   if (IsHopeless(state)) {
     ++process.configuration_failures;
-    const bool over = state.code == runtime::kExitPermanent || !process.settled ||
+    const bool over = state.code != runtime::kExitConfiguration || !process.settled ||
                       process.configuration_failures >= options_.configuration_failures;
     if (over) {
       return runtime::InvalidArgument(process.spec.name +

@@ -2,11 +2,11 @@
 // Keeps the processes of a local cluster running, and stops them in order.
 //
 // A process that ends by itself is started again after a back-off that doubles with each quick
-// death. A process that ends with runtime::kExitPermanent is never started again: Poll returns an
-// error of one line with the process's own message. The same holds for runtime::kExitConfiguration
-// while the process has not yet run for settled_after. After that it gets a few tries, as the
-// processes that it depends on may be restarting too. Not thread-safe: the main thread owns the
-// supervisor (see ChildProcess). The destructor kills what still runs.
+// death. A process that ends with runtime::kExitPermanent or kExitDiverged is never started
+// again: Poll returns an error of one line with the process's own message. The same holds for
+// runtime::kExitConfiguration while the process has not yet run for settled_after. After that it
+// gets a few tries, as the processes that it depends on may be restarting too. Not thread-safe: the
+// main thread owns the supervisor (see ChildProcess). The destructor kills what still runs.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,11 @@ absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Vers
                                                           std::size_t but) {
   const std::size_t share = options_.share - but;
   if (stopped()) return runtime::Cancelled("stopping");
-  DropStale(current);
+  std::erase_if(collected_, [&](const DecodedUnroll& unroll) {
+    if (!Refuse(unroll, current)) return false;
+    collected_keys_.erase(unroll.key);
+    return true;
+  });
   runtime::TimePoint deadline = clock_.Now() + options_.timeout;
   while (collected_.size() < share) {
     if (stopped()) return runtime::Cancelled("stopping");
@@ -51,13 +55,17 @@ bool Round::IsStale(const DecodedUnroll& unroll, const parameters::Version& curr
   return options_.max_lag > 0 && acted.step + options_.max_lag < current.step;
 }
 
-void Round::DropStale(const parameters::Version& current) {
-  std::erase_if(collected_, [&](const DecodedUnroll& unroll) {
-    if (!IsStale(unroll, current)) return false;
-    collected_keys_.erase(unroll.key);
-    ++counts_.stale;
+bool Round::Refuse(const DecodedUnroll& unroll, const parameters::Version& current) {
+  const bool condemned = std::any_of(
+      unroll.acted.begin(), unroll.acted.end(),
+      [this](const parameters::Version& version) { return quarantine_.Contains(version); });
+  if (condemned) {
+    ++counts_.condemned;
     return true;
-  });
+  }
+  if (!IsStale(unroll, current)) return false;
+  ++counts_.stale;
+  return true;
 }
 
 void Round::Restore(std::vector<DecodedUnroll> unrolls) {
@@ -89,10 +97,7 @@ void Round::Take(const replay::client::SampledUnroll& sampled, const parameters:
     }
     return;
   }
-  if (IsStale(*decoded, current)) {
-    ++counts_.stale;
-    return;
-  }
+  if (Refuse(*decoded, current)) return;
   ++counts_.accepted;
   decoded->key = key;
   decoded->shard = sampled.shard;

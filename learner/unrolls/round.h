@@ -2,12 +2,12 @@
 // A round collects the unrolls that one update of one rank trains on.
 //
 // Collect takes unrolls as they come, and drops those whose use was trained before, that are stale,
-// or that cannot be decoded. Off policy, no use counts as repeated. A table that gives an unroll
-// out several times has it trained as often. It returns when it has its share. If `timeout` passes
-// first, it logs which environments of earlier rounds are missing and returns what it has, perhaps
-// nothing. All ranks then agree on whether that is enough, and Restore takes back unrolls that are
-// not trained. In deterministic mode Collect always waits for the whole share and returns the
-// unrolls sorted by id.
+// in which a condemned version acted, or that cannot be decoded. Off policy, no use counts as
+// repeated. A table that gives an unroll out several times has it trained as often. It returns when
+// it has its share. If `timeout` passes first, it logs which environments of earlier rounds are
+// missing and returns what it has, perhaps nothing. All ranks then agree on whether that is enough,
+// and Restore takes back unrolls that are not trained. In deterministic mode Collect always waits
+// for the whole share and returns the unrolls sorted by id.
 //
 // Used from one thread.
 #pragma once
@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "learner/unrolls/quarantine.h"
 #include "learner/unrolls/unroll_decoder.h"
 #include "learner/unrolls/unroll_ledger.h"
 #include "platform/runtime/clock.h"
@@ -55,6 +56,7 @@ struct RoundCounts {
   std::uint64_t accepted = 0;
   std::uint64_t repeated = 0;
   std::uint64_t stale = 0;
+  std::uint64_t condemned = 0;
   std::uint64_t invalid = 0;
   // Rounds that the timeout ended.
   std::uint64_t cut_short = 0;
@@ -64,8 +66,13 @@ class Round {
  public:
   // The referenced objects must outlive the round.
   Round(const RoundOptions& options, UnrollSource& source, const UnrollDecoder& decoder,
-        const UnrollLedger& ledger, runtime::Clock& clock)
-      : options_(options), source_(source), decoder_(decoder), ledger_(ledger), clock_(clock) {}
+        const UnrollLedger& ledger, const Quarantine& quarantine, runtime::Clock& clock)
+      : options_(options),
+        source_(source),
+        decoder_(decoder),
+        ledger_(ledger),
+        quarantine_(quarantine),
+        clock_(clock) {}
 
   // Returns unrolls to train on, `but` fewer than the share. Returns CANCELLED if `stopped` returns
   // true or the source is closed. REQUIRES: `but` is at most the share.
@@ -82,7 +89,8 @@ class Round {
 
  private:
   void Take(const replay::client::SampledUnroll& sampled, const parameters::Version& current);
-  void DropStale(const parameters::Version& current);
+  // Counts an unroll that no update may have, and returns true.
+  bool Refuse(const DecodedUnroll& unroll, const parameters::Version& current);
   bool IsStale(const DecodedUnroll& unroll, const parameters::Version& current) const;
   // `reason` says why the last unroll did not come; it may be empty.
   void LogMissing(const std::string& reason) const;
@@ -92,6 +100,7 @@ class Round {
   UnrollSource& source_;
   const UnrollDecoder& decoder_;
   const UnrollLedger& ledger_;
+  const Quarantine& quarantine_;
   runtime::Clock& clock_;
 
   std::vector<DecodedUnroll> collected_;

@@ -6,19 +6,25 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "learner/unrolls/quarantine.h"
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/transport/channel.h"
 #include "platform/transport/health_client.h"
 #include "replay/wire.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "rl/parameters/parameters_file.h"
 #include "rl/training/checkpoint.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
@@ -30,18 +36,24 @@ namespace {
 
 constexpr std::size_t kRanks = 2;
 constexpr std::int64_t kUpdates = 4;
+// A finite reward whose squares are not.
+constexpr float kTooMuch = std::numeric_limits<float>::max();
 
 // A member of a group whose sum of floats, which happens once in an update here, throws at one
-// update. To the trainer this is an exception of torch on this rank alone.
+// update. To the trainer this is an exception of torch on this rank alone. It can also tell of each
+// sum.
 class ThrowingReducer final : public collectives::GradientReducer {
  public:
-  ThrowingReducer(collectives::GradientReducer& inner, int throws_at)
-      : inner_(inner), throws_at_(throws_at) {}
+  using OnSum = std::function<void(int sum)>;
+
+  ThrowingReducer(collectives::GradientReducer& inner, int throws_at, OnSum on_sum = {})
+      : inner_(inner), throws_at_(throws_at), on_sum_(std::move(on_sum)) {}
 
   std::int64_t rank() const override { return inner_.rank(); }
   std::int64_t world_size() const override { return inner_.world_size(); }
   absl::Status AllReduceSum(std::span<float> values) override {
     if (++sums_ == throws_at_) throw std::runtime_error("[enforce fail] out of memory");
+    if (on_sum_) on_sum_(sums_);
     return inner_.AllReduceSum(values);
   }
   absl::Status AllReduceSum(std::span<double> values) override {
@@ -60,6 +72,7 @@ class ThrowingReducer final : public collectives::GradientReducer {
  private:
   collectives::GradientReducer& inner_;
   const int throws_at_;
+  const OnSum on_sum_;
   int sums_ = 0;
 };
 
@@ -78,10 +91,13 @@ LearnerSetup Setup(const doubles::TemporaryFolder& folder, const std::string& sh
   return setup;
 }
 
-// Adds unrolls of the epoch, more than the updates take.
-void Fill(replay::Shard& shard, std::int64_t epoch) {
-  for (std::uint64_t i = 0; i < 32; ++i) {
+// Adds unrolls of the epoch. Their rewards are `reward`.
+void Insert(replay::Shard& shard, std::int64_t epoch, std::uint64_t first, std::uint64_t count,
+            float reward) {
+  for (std::uint64_t i = first; i < first + count; ++i) {
     proto::Unroll unroll = MakeDiscrete(static_cast<std::uint64_t>(100 * epoch) + i, 2, 0);
+    SetColumn(Column(unroll, "reward"), "reward", proto::FLOAT32, {2},
+              std::vector<float>(2, reward));
     SetColumn(Column(unroll, "policy_epoch"), "policy_epoch", proto::INT64, {2},
               std::vector<std::int64_t>(2, epoch));
     proto::Item message;
@@ -97,6 +113,9 @@ void Fill(replay::Shard& shard, std::int64_t epoch) {
   }
 }
 
+// Adds unrolls of the epoch, more than the updates take.
+void Fill(replay::Shard& shard, std::int64_t epoch) { Insert(shard, epoch, 0, 32, 1); }
+
 // Runs the group until every rank has ended. The last rank throws at update `throws_at`, or never
 // if 0.
 std::vector<absl::Status> RunLearners(const LearnerSetup& setup, int throws_at) {
@@ -105,6 +124,40 @@ std::vector<absl::Status> RunLearners(const LearnerSetup& setup, int throws_at) 
     SHOAL_ASSIGN_OR_RETURN(const auto learner, Learner::Create(setup, std::move(member)));
     return learner->Run();
   });
+}
+
+std::vector<nlohmann::json> Lines(const LearnerSetup& setup) {
+  const std::string written = runtime::ReadFile(setup.run.path() + "/learner.jsonl").value();
+  std::vector<nlohmann::json> lines;
+  const std::vector<std::string> texts = absl::StrSplit(written, '\n', absl::SkipEmpty());
+  for (const std::string& line : texts) {
+    lines.push_back(nlohmann::json::parse(line));
+  }
+  return lines;
+}
+
+// A learner of one rank whose eighth update is one of rewards beyond all bounds, for which the
+// breaker orders a rollback at once, and what it trains on under the next epoch. Checkpoints are of
+// updates 0, 3 and 6.
+LearnerSetup GoingAstray(const doubles::TemporaryFolder& folder, replay::ShardServer& shard) {
+  Insert(shard.shard(), 1, 0, 28, 1);
+  Insert(shard.shard(), 1, 28, 4, kTooMuch);
+  Fill(shard.shard(), 2);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 8;
+  setup.learner.breaker.max_skips = 1;
+  setup.learner.breaker.probation_updates = 1;
+  return setup;
+}
+
+absl::Status RunAlone(const LearnerSetup& setup, const ThrowingReducer::OnSum& on_sum) {
+  collectives::SingleRank alone;
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto learner,
+      Learner::Create(setup, std::make_unique<ThrowingReducer>(alone, 0, on_sum)));
+  return learner->Run();
 }
 
 std::int64_t NewestCheckpoint(const LearnerSetup& setup) {
@@ -203,6 +256,118 @@ TEST_CASE("unrolls that are given out twice are reused as often by each pass of 
   for (const std::string& line : lines) {
     REQUIRE(nlohmann::json::parse(line).at("sample_reuse") == 3 * mean_use);
   }
+}
+
+TEST_CASE("rewards beyond all bounds on one rank cost all ranks the same update") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Insert(shard.shard(), 1, 0, 1, kTooMuch);
+  Insert(shard.shard(), 1, 1, 31, 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.verify_ranks = true;
+  for (const absl::Status& end : RunLearners(setup, 0)) {
+    INFO(end);
+    REQUIRE(end.ok());
+  }
+  REQUIRE(NewestCheckpoint(setup) == kUpdates);
+  const std::vector<nlohmann::json> lines = Lines(setup);
+  REQUIRE(lines.size() == kUpdates + 1);
+  int undone = 0;
+  for (const nlohmann::json& line : lines) {
+    if (!line.contains("action")) continue;
+    ++undone;
+    REQUIRE(line["reason"] == "not_finite");
+    REQUIRE(line["action"] == "skip");
+  }
+  REQUIRE(undone == 1);
+  REQUIRE(lines.back()["epoch"] == 1);
+}
+
+TEST_CASE(
+    "a rollback goes to the newest whole checkpoint, condemns what was published since, and goes "
+    "on under a new epoch") {
+  const bool damaged = GENERATE(false, true);
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  const LearnerSetup setup = GoingAstray(folder, shard);
+  const std::string newest = setup.run.path() + "/checkpoints/checkpoint-000000000006";
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 8 && damaged) std::filesystem::remove(newest + "/counters.json");
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(NewestCheckpoint(setup) == 8);
+
+  // The version of a checkpoint has its number here.
+  const std::uint64_t good = damaged ? 3 : 6;
+  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    REQUIRE(quarantine.Contains({1, step}) == (step > good && step <= 7));
+    REQUIRE_FALSE(quarantine.Contains({2, step}));
+    proto::Item item;
+    item.set_table("unrolls");
+    item.mutable_id()->set_environment_id(1000 + step);
+    item.mutable_oldest_version()->set_epoch(1);
+    item.mutable_oldest_version()->set_step(step);
+    *item.mutable_newest_version() = item.oldest_version();
+    item.set_steps(1);
+    item.set_payload("an unroll");
+    auto parsed = replay::FromProto(item, std::size_t{1} << 20);
+    REQUIRE(parsed.ok());
+    const absl::Status inserted = shard.shard().Insert("unrolls", *parsed);
+    REQUIRE(inserted.ok() == !quarantine.Contains({1, step}));
+  }
+
+  std::set<std::pair<int, int>> published;
+  std::vector<int> updates;
+  for (const nlohmann::json& line : Lines(setup)) {
+    if (line.contains("action")) {
+      REQUIRE(line["action"] == "roll_back");
+      REQUIRE(line["undone_after_update"] == 7);
+      updates.push_back(0);
+    } else {
+      REQUIRE(published.emplace(line["epoch"].get<int>(), line["step"].get<int>()).second);
+      updates.push_back(line["update"].get<int>());
+    }
+  }
+  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
+  for (int update = static_cast<int>(good) + 1; update <= 8; ++update) expected.push_back(update);
+  REQUIRE(updates == expected);
+}
+
+TEST_CASE("training that cannot be saved ends with OUT_OF_RANGE and leaves the last checkpoint") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  LearnerSetup setup = GoingAstray(folder, shard);
+  setup.learner.breaker.max_rollbacks = 0;
+  REQUIRE(absl::IsOutOfRange(RunAlone(setup, {})));
+  REQUIRE(NewestCheckpoint(setup) == 6);
+}
+
+TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_RANGE") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  const LearnerSetup setup = GoingAstray(folder, shard);
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 8) std::filesystem::remove_all(setup.run.path() + "/checkpoints");
+  });
+  REQUIRE(absl::IsOutOfRange(end));
+}
+
+TEST_CASE("parameters that were trained after the last version are published as another one") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.checkpoint_every_updates = 100;
+  setup.learner.publish_every_updates = 3;
+  setup.learner.keep_parameters = 10;
+  REQUIRE(RunAlone(setup, {}).ok());
+  // Version 1.1 is of update 3, and update 4 is the last one.
+  REQUIRE(Lines(setup).back()["step"] == 1);
+  const parameters::ParametersFolder saved(setup.run.path() + "/parameters");
+  REQUIRE(saved.Load({1, 2}).ok());
+  REQUIRE(absl::IsNotFound(saved.Load({1, 3}).status()));
 }
 
 TEST_CASE("a rank that cannot start ends the start of the others, which name it") {

@@ -151,6 +151,8 @@ int Program::Fail(const absl::Status& status) const {
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kDataLoss:
       return kExitConfiguration;
+    case absl::StatusCode::kOutOfRange:
+      return kExitDiverged;
     default:
       return kExitFailed;
   }

@@ -37,9 +37,18 @@ namespace shoal::runtime {
 //   78  The thing to work on is wrong or missing (INVALID_ARGUMENT and NOT_FOUND), like a capture
 //       that does not exist. No restart helps, and none is made. The number is EX_CONFIG of
 //       sysexits.h.
+//   79  The work went astray in a way that a restart would repeat (OUT_OF_RANGE), like a training
+//       whose policy diverges again after each rollback. The first number above those of
+//       sysexits.h.
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitConfiguration = 2;
 inline constexpr int kExitPermanent = 78;
+inline constexpr int kExitDiverged = 79;
+
+// Returns true for the exit codes after which the same process, started again, would end alike.
+inline constexpr bool IsFinalExit(int code) {
+  return code == kExitConfiguration || code == kExitPermanent || code == kExitDiverged;
+}
 
 class Program {
  public:

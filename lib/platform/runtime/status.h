@@ -7,7 +7,8 @@
 //
 // Meaning of the codes: UNAVAILABLE: retry elsewhere or later; RESOURCE_EXHAUSTED: slow down;
 // DEADLINE_EXCEEDED: too late; CANCELLED: we are stopping; FAILED_PRECONDITION: fix the deployment;
-// INVALID_ARGUMENT: the input is wrong. A message names the object and the limit.
+// INVALID_ARGUMENT: the input is wrong; OUT_OF_RANGE: training diverged. A message names the object
+// and the limit.
 #pragma once
 
 #include <absl/status/status.h>
@@ -39,6 +40,9 @@ inline absl::Status Cancelled(std::string message) {
 }
 inline absl::Status DataLoss(std::string message) {
   return absl::DataLossError(std::move(message));
+}
+inline absl::Status OutOfRange(std::string message) {
+  return absl::OutOfRangeError(std::move(message));
 }
 inline absl::Status Internal(std::string message) {
   return absl::InternalError(std::move(message));

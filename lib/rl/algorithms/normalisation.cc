@@ -42,8 +42,9 @@ absl::Status AddRows(std::span<const float> rows, std::span<const float> weight,
     added.mean[i] += apart;
     added.squares.push_back(std::max(0.0, sums[1 + features + i] - apart * sums[1 + i]));
   }
-  SHOAL_ASSIGN_OR_RETURN(const auto batch, estimators::RunningMoments::Create(std::move(added)));
-  moments.Merge(batch);
+  const auto batch = estimators::RunningMoments::Create(std::move(added));
+  if (!batch.ok()) return collectives::SharedFailure(runtime::Message(batch.status()));
+  moments.Merge(*batch);
   return absl::OkStatus();
 }
 

@@ -52,7 +52,8 @@ class Normalisation {
   // the returns so far, those of this batch included. What results is within [-10, 10]. A return
   // sums the rewards of an unroll up to a row, from its first row or the start of the episode on,
   // each discounted by its distance: it looks back, so that it needs no critic (as in OpenAI
-  // Baselines' VecNormalize). Every rank calls it. The errors are the reducer's.
+  // Baselines' VecNormalize). Every rank calls it. The errors are the reducer's, and
+  // collectives::SharedFailure where returns are not finite.
   absl::Status ShapeRewards(UnrollBatch& batch);
 
   // Adds the observations of all rows with weight. Every rank calls it. The errors are the
@@ -65,6 +66,9 @@ class Normalisation {
 
   // The standard deviation of returns so far; 0 without normalise_returns.
   double return_deviation() const;
+  // The moments of returns, and back to those of before.
+  const estimators::RunningMoments& returns() const { return returns_; }
+  void RestoreReturns(const estimators::RunningMoments& before) { returns_ = before; }
 
   // The moments as text, and back. INVALID_ARGUMENT for a text that is none, or of other sizes.
   // Moments that it lacks, and all with an empty text, start anew. An error changes nothing.

@@ -133,6 +133,8 @@ struct PolicyTrainer::State {
   std::int64_t clonings = 0;
   // The learning rate of the next update.
   double rate;
+  double rate_factor = 1;
+  Judge judge;
 
   // The data of one update.
   struct Material {
@@ -167,6 +169,7 @@ struct PolicyTrainer::State {
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
+  absl::Status CheckFinite(const UpdateReport& report) const;
   // Both change the rewards of the batch, as the options say.
   absl::StatusOr<UpdateReport> Update(UnrollBatch& batch, const BehaviourCloningTerm* cloning);
   absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch& demonstrations, double with_rate);
@@ -261,7 +264,7 @@ absl::Status PolicyTrainer::State::Step(Material& material, const Minibatch& min
   if (cloning_gradient.defined()) {
     gradients().add_(cloning_gradient, material.cloning_coefficient);
   }
-  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate));
+  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate * rate_factor));
   report.gradient_norm += norm;
   report.step_seconds += watch.Lap();
   return absl::OkStatus();
@@ -312,6 +315,17 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   return absl::OkStatus();
 }
 
+// All ranks hold the same losses and parameters, so they find the same.
+absl::Status PolicyTrainer::State::CheckFinite(const UpdateReport& report) const {
+  if (!std::isfinite(report.policy_loss + report.value_loss)) {
+    return collectives::SharedFailure("the loss is not finite");
+  }
+  if (!std::isfinite(trainable().sum().item<float>())) {
+    return collectives::SharedFailure("the parameters are not finite");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status PolicyTrainer::State::Observe(const UnrollBatch& batch) {
   if (!normalisation.normalises_observations()) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(normalisation.Observe(batch));
@@ -351,6 +365,7 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& 
 absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
                                                           const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
+  const estimators::RunningMoments returns_before = normalisation.returns();
   if (normalisation.shapes_rewards()) {
     SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
   }
@@ -359,7 +374,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
     rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
   }
   report.update = updates + 1;
-  report.learning_rate = rate;
+  report.learning_rate = rate * rate_factor;
   report.return_deviation = normalisation.return_deviation();
   Material material{.own = TrainingBatch(batch, spec, *algorithm, device)};
   if (cloning != nullptr) {
@@ -373,11 +388,15 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
   const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
                                                         optimiser.moments().second.clone(),
                                                         optimiser.moments().steps};
-  const absl::Status passed =
-      model::GuardTorch("update", [&] { return RunEpochs(material, report); });
+  absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
+    SHOAL_RETURN_IF_ERROR(RunEpochs(material, report));
+    return CheckFinite(report);
+  });
+  if (passed.ok() && judge) passed = judge(report);
   if (!passed.ok()) {
     trainable().copy_(parameters_before);
     optimiser.Restore(moments_before);
+    normalisation.RestoreReturns(returns_before);
     return passed;
   }
   ++updates;
@@ -439,6 +458,9 @@ absl::Status PolicyTrainer::State::Restore(const TrainerCheckpoint& checkpoint) 
 
 PolicyTrainer::PolicyTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 PolicyTrainer::~PolicyTrainer() = default;
+
+void PolicyTrainer::SetJudge(Judge judge) { state_->judge = std::move(judge); }
+void PolicyTrainer::ScaleRate(double factor) { state_->rate_factor = factor; }
 
 absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,

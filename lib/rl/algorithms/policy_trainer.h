@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -120,10 +121,20 @@ class PolicyTrainer {
   // What the algorithm needs.
   const Requirements& requirements() const;
 
+  // Judges an update from its report. An error of it undoes the update.
+  using Judge = std::function<absl::Status(const UpdateReport&)>;
+  // Has `judge` called at the end of every Update, before the update counts. It must give the same
+  // verdict on every rank, and may make collective calls.
+  void SetJudge(Judge judge);
+  // Multiplies the learning rate of the updates that follow, whatever the schedule says. It is not
+  // part of checkpoints.
+  void ScaleRate(double factor);
+
   // Trains on a batch. Returns INVALID_ARGUMENT for a batch that does not fit the spec, before any
-  // collective call or change; the reducer's errors; and collectives::SharedFailure when the loss
-  // is not finite, with the parameters restored. Any other error happened on this rank alone. The
-  // batch is taken over, because options may change its rewards; callers should move it.
+  // collective call or change; the reducer's errors; collectives::SharedFailure when loss, gradient
+  // or parameters are not finite; and the judge's error. After the last two everything is as it was
+  // before. Any other error happened on this rank alone. The batch is taken over, because options
+  // may change its rewards; callers should move it.
   absl::StatusOr<UpdateReport> Update(UnrollBatch batch);
   // The same with demonstrations. Either all ranks pass demonstrations or none does.
   absl::StatusOr<UpdateReport> Update(UnrollBatch batch, const BehaviourCloningTerm& cloning);

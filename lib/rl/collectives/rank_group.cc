@@ -257,9 +257,8 @@ std::optional<GroupFailure> RankGroup::Judge() const {
   };
   const auto saw = [this](std::size_t rank) { return progress_[rank].failure.load(); };
 
-  if (auto found = first(FailureCause::kExit, [&](std::size_t rank) {
-        return code(rank) == runtime::kExitConfiguration || code(rank) == runtime::kExitPermanent;
-      })) {
+  if (auto found = first(FailureCause::kExit,
+                         [&](std::size_t rank) { return runtime::IsFinalExit(code(rank)); })) {
     return found;
   }
   if (verdict_) return verdict_;

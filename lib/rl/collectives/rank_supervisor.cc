@@ -87,8 +87,7 @@ bool RankSupervisor::MayRestart(const RankGroup& group, const GroupFailure& fail
 
 std::optional<std::string> RankSupervisor::Hopeless(const GroupFailure& failure) const {
   if (failure.cause == FailureCause::kExit) {
-    if (failure.exit_code == runtime::kExitConfiguration ||
-        failure.exit_code == runtime::kExitPermanent) {
+    if (runtime::IsFinalExit(failure.exit_code)) {
       return "no restart helps after this exit code";
     }
     if (!ever_joined_) return "the ranks have never joined";

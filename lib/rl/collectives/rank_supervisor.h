@@ -6,7 +6,7 @@
 // join it. RankGroup says when a group fails.
 //
 // No restart follows
-//   - when a rank ended with runtime::kExitConfiguration or kExitPermanent;
+//   - when a rank ended with an exit code for which runtime::IsFinalExit holds;
 //   - when a rank ended with any exit code before the ranks had ever joined, as with a wrong flag;
 //   - when the group has ranks on other nodes, which would have to start again too;
 //   - when `max_restarts` groups in a row were started in vain. A group that works for

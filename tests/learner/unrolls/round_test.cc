@@ -58,7 +58,7 @@ class ScriptedSource final : public UnrollSource {
 struct Bench {
   explicit Bench(RoundOptions options)
       : ledger(*UnrollLedger::Create({.folder = folder.path()})),
-        round(options, source, decoder, *ledger, clock) {}
+        round(options, source, decoder, *ledger, quarantine, clock) {}
 
   std::vector<std::uint64_t> Collect(const parameters::Version& current = {1, 5}) {
     collected = *round.Collect(current, [] { return false; });
@@ -75,6 +75,7 @@ struct Bench {
   ContentTable contents{{.embedding_size = kEmbedding}};
   UnrollDecoder decoder{DiscreteSpec(), contents};
   std::unique_ptr<UnrollLedger> ledger;
+  Quarantine quarantine = *Quarantine::Read(folder.At("quarantine"));
   Round round;
   std::vector<DecodedUnroll> collected;
 };
@@ -99,6 +100,18 @@ TEST_CASE("a round may be asked for fewer unrolls, for none at all, and still be
   const auto stopped = bench.round.Collect(
       {1, 5}, [] { return true; }, 3);
   REQUIRE(absl::IsCancelled(stopped.status()));
+}
+
+TEST_CASE("what condemned versions did is refused, also if it came before they were condemned",
+          "[round]") {
+  Bench bench({.share = 2, .timeout = seconds(2), .off_policy = true});
+  bench.source.unrolls = {MakeDiscrete(1, 2, 4), MakeDiscrete(2, 2, 5)};
+  REQUIRE(bench.Collect() == Environments{1, 2});
+  bench.round.Restore(std::move(bench.collected));
+  bench.quarantine.Add(std::vector<VersionRange>{{.epoch = 1, .first_step = 5, .last_step = 6}});
+  bench.source.unrolls = {MakeDiscrete(3, 2, 6), MakeDiscrete(4, 2, 7)};
+  REQUIRE(bench.Collect({2, 0}) == Environments{1, 4});
+  REQUIRE(bench.round.counts().condemned == 2);
 }
 
 TEST_CASE("a deterministic round waits past the timeout and sorts by id", "[round]") {

@@ -243,6 +243,56 @@ TEST_CASE("a loss that is not finite leaves the parameters as they were") {
   REQUIRE(trainer->updates() == 0);
 }
 
+TEST_CASE("an update that its judge refuses leaves everything as it was") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.normalise_returns = true;
+  const auto trainer = Trainer(spec, options);
+  const auto other = Trainer(spec, options);
+  PointerTask task(spec, {});
+  const UnrollBatch batch = task.Play(*PolicyOf(*trainer, spec), 6);
+  REQUIRE(trainer->Update(batch).ok());
+  REQUIRE(other->Update(batch).ok());
+  trainer->SetJudge([](const UpdateReport& report) {
+    return report.rows > 0 ? collectives::SharedFailure("no") : absl::OkStatus();
+  });
+  UnrollBatch larger = task.Play(*PolicyOf(*trainer, spec), 6);
+  for (float& reward : larger.reward) reward += 100;
+  REQUIRE(collectives::IsShared(trainer->Update(larger).status()));
+  REQUIRE(trainer->updates() == 1);
+  trainer->SetJudge({});
+  const auto report = trainer->Update(batch);
+  const auto expected = other->Update(batch);
+  REQUIRE(report.ok());
+  REQUIRE(expected.ok());
+  REQUIRE(report->return_deviation == expected->return_deviation);
+  REQUIRE(trainer->Digest() == other->Digest());
+}
+
+TEST_CASE("three updates at a thousand times the learning rate are survived with a judge alone") {
+  const bool judged = GENERATE(true, false);
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.learning_rate = 1e-2;
+  options.update_epochs = 4;
+  const auto trainer = Trainer(spec, options);
+  if (judged) {
+    trainer->SetJudge([](const UpdateReport& report) {
+      return report.approximate_kl > 5 ? collectives::SharedFailure("KL") : absl::OkStatus();
+    });
+  }
+  PointerTask task(spec, {.columns = 32});
+  int undone = 0;
+  for (int update = 0; update < 28; ++update) {
+    trainer->ScaleRate(update >= 15 && update < 18 ? 1000 : 1);
+    if (!trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12)).ok()) ++undone;
+  }
+  task.TakeSuccess();
+  task.Play(*PolicyOf(*trainer, spec), 12);
+  REQUIRE((task.TakeSuccess() > 0.8) == judged);
+  REQUIRE(undone == (judged ? 3 : 0));
+}
+
 TEST_CASE("a batch without columns moves nothing") {
   const model::PolicySpec spec = SmallSpec();
   const auto trainer = Trainer(spec, {});

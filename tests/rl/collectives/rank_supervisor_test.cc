@@ -278,7 +278,8 @@ TEST_CASE("the rank that failed alone is named, though the others ended before i
 }
 
 TEST_CASE("nothing is started again after an exit code for which no restart helps") {
-  for (const int code : {runtime::kExitConfiguration, runtime::kExitPermanent}) {
+  for (const int code :
+       {runtime::kExitConfiguration, runtime::kExitPermanent, runtime::kExitDiverged}) {
     Supervised run(Quick(), [code](const Member& member) {
       BlockTermination();
       const auto group = Joined(member);

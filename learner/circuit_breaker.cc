@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learner/circuit_breaker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "platform/runtime/check.h"
+
+namespace shoal::learner {
+namespace {
+
+constexpr double kMostUpdates = 1e9;
+constexpr std::int64_t kLeastShareOfWindow = 5;
+constexpr double kLeastDeviation = 0.1;
+constexpr std::array<Symptom, 5> kLasting = {Symptom::kClipFraction, Symptom::kEntropy,
+                                             Symptom::kEffectiveSampleSize,
+                                             Symptom::kExplainedVariance, Symptom::kReturn};
+
+double MedianOf(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::size_t IndexOf(Symptom symptom) { return static_cast<std::size_t>(symptom); }
+
+}  // namespace
+
+void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("max_skips", max_skips,
+               {.help = "updates undone in a row before parameters go back to a checkpoint",
+                .unit = "updates",
+                .min = 1,
+                .max = kMostUpdates});
+  visitor.Knob("gradient_norm_deviations", gradient_norm_deviations,
+               {.help = "an update is undone if its gradient norm is above the median of those "
+                        "before by so many median absolute deviations (a tenth of the median at "
+                        "least); 0: never",
+                .min = 0});
+  visitor.Knob("max_kl", max_kl,
+               {.help = "an update is undone if its approximate KL divergence is above this; 0: "
+                        "never",
+                .unit = "nats",
+                .min = 0});
+  visitor.Knob("patience", patience,
+               {.help = "updates that must show a lasting symptom, less those that do not, before "
+                        "parameters go back to a checkpoint",
+                .unit = "updates",
+                .min = 1,
+                .max = kMostUpdates});
+  visitor.Knob(
+      "max_clip_fraction", max_clip_fraction,
+      {.help = "a lasting symptom: a larger share of clipped rows; 1: never", .min = 0, .max = 1});
+  visitor.Knob("min_entropy", min_entropy,
+               {.help = "a lasting symptom: a lower entropy of the policy", .unit = "nats"});
+  visitor.Knob("min_effective_sample_size", min_effective_sample_size,
+               {.help = "a lasting symptom: a smaller share of rows that importance weights leave; "
+                        "0: never",
+                .min = 0,
+                .max = 1});
+  visitor.Knob("min_explained_variance", min_explained_variance,
+               {.help = "a lasting symptom: a lower explained variance of returns", .max = 1});
+  visitor.Knob("return_deviations", return_deviations,
+               {.help = "a lasting symptom: returns of episodes below the median of those before "
+                        "by so many median absolute deviations (a tenth of the median at least); "
+                        "0: never",
+                .min = 0});
+  visitor.Knob("window", window,
+               {.help = "healthy updates whose medians are compared with",
+                .unit = "updates",
+                .min = 5,
+                .max = 100000});
+  visitor.Knob(
+      "probation_updates", probation_updates,
+      {.help = "updates after a rollback with a lower learning rate and without checkpoints",
+       .unit = "updates",
+       .min = 1,
+       .max = kMostUpdates});
+  visitor.Knob("probation_rate", probation_rate,
+               {.help = "factor of the learning rate in these", .min = 0, .max = 1});
+  visitor.Knob("max_rollbacks", max_rollbacks,
+               {.help = "rollbacks in a row before training ends with exit code 79",
+                .unit = "rollbacks",
+                .min = 0,
+                .max = kMostUpdates});
+  visitor.Knob("settled_updates", settled_updates,
+               {.help = "updates without a rollback after which earlier ones do not count any more",
+                .unit = "updates",
+                .min = 1,
+                .max = kMostUpdates});
+}
+
+const char* ToString(Symptom symptom) {
+  switch (symptom) {
+    case Symptom::kNotFinite:
+      return "not_finite";
+    case Symptom::kGradientNorm:
+      return "gradient_norm";
+    case Symptom::kKl:
+      return "kl";
+    case Symptom::kClipFraction:
+      return "clip_fraction";
+    case Symptom::kEntropy:
+      return "entropy";
+    case Symptom::kEffectiveSampleSize:
+      return "effective_sample_size";
+    case Symptom::kExplainedVariance:
+      return "explained_variance";
+    case Symptom::kReturn:
+      return "return";
+  }
+  return "unknown";
+}
+
+const char* ToString(BreakerAction action) {
+  switch (action) {
+    case BreakerAction::kGoOn:
+      return "go_on";
+    case BreakerAction::kSkip:
+      return "skip";
+    case BreakerAction::kRollBack:
+      return "roll_back";
+    case BreakerAction::kEnd:
+      return "end";
+  }
+  return "unknown";
+}
+
+void CircuitBreaker::Baseline::Add(double value, std::int64_t window) {
+  values_.push_back(value);
+  if (static_cast<std::int64_t>(values_.size()) > window) values_.pop_front();
+}
+
+std::optional<double> CircuitBreaker::Baseline::DeviationsOf(double value,
+                                                             std::int64_t window) const {
+  if (kLeastShareOfWindow * static_cast<std::int64_t>(values_.size()) < window) return std::nullopt;
+  std::vector<double> values(values_.begin(), values_.end());
+  const double median = MedianOf(values);
+  for (double& apart : values) apart = std::abs(apart - median);
+  const double deviation =
+      std::max(MedianOf(std::move(values)), kLeastDeviation * std::abs(median));
+  if (deviation == 0) return std::nullopt;
+  return (value - median) / deviation;
+}
+
+std::optional<Symptom> CircuitBreaker::SuddenSymptom(const UpdateVitals& vitals) const {
+  if (!vitals.finite) return Symptom::kNotFinite;
+  if (options_.max_kl > 0 && vitals.approximate_kl > options_.max_kl) return Symptom::kKl;
+  if (options_.gradient_norm_deviations == 0) return std::nullopt;
+  const auto above = gradient_norms_.DeviationsOf(vitals.gradient_norm, options_.window);
+  if (above && *above > options_.gradient_norm_deviations) return Symptom::kGradientNorm;
+  return std::nullopt;
+}
+
+bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
+  switch (symptom) {
+    case Symptom::kClipFraction:
+      return vitals.clip_fraction > options_.max_clip_fraction;
+    case Symptom::kEntropy:
+      return vitals.entropy < options_.min_entropy;
+    case Symptom::kEffectiveSampleSize:
+      return vitals.effective_sample_size < options_.min_effective_sample_size;
+    case Symptom::kExplainedVariance:
+      return vitals.explained_variance < options_.min_explained_variance;
+    case Symptom::kReturn: {
+      const auto above = returns_.DeviationsOf(vitals.episode_return, options_.window);
+      return above && *above < -options_.return_deviations;
+    }
+    default:
+      return false;
+  }
+}
+
+Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
+  SHOAL_CHECK(state_ != BreakerState::kOpen);
+  if (const auto sudden = SuddenSymptom(vitals)) {
+    if (++skips_in_a_row_ < options_.max_skips) return {BreakerAction::kSkip, sudden};
+    return RollBack(*sudden);
+  }
+  skips_in_a_row_ = 0;
+  for (const Symptom symptom : kLasting) {
+    // Without episodes there is nothing to see, neither good nor bad.
+    const bool judged =
+        symptom != Symptom::kReturn || (options_.return_deviations > 0 && vitals.episodes > 0);
+    if (!judged) continue;
+    std::int64_t& count = counts_[IndexOf(symptom)];
+    count = Shows(symptom, vitals) ? count + 1 : std::max<std::int64_t>(count - 1, 0);
+    if (count >= options_.patience) return RollBack(symptom);
+  }
+  Accept(vitals);
+  return {};
+}
+
+void CircuitBreaker::Accept(const UpdateVitals& vitals) {
+  ++accepted_updates_;
+  if (state_ == BreakerState::kHalfOpen && accepted_updates_ >= options_.probation_updates) {
+    state_ = BreakerState::kClosed;
+  }
+  if (accepted_updates_ >= options_.settled_updates) rollbacks_in_a_row_ = 0;
+  gradient_norms_.Add(vitals.gradient_norm, options_.window);
+  if (vitals.episodes > 0 && counts_[IndexOf(Symptom::kReturn)] == 0) {
+    returns_.Add(vitals.episode_return, options_.window);
+  }
+}
+
+Verdict CircuitBreaker::RollBack(Symptom symptom) {
+  if (rollbacks_in_a_row_ >= options_.max_rollbacks) return {BreakerAction::kEnd, symptom};
+  ++rollbacks_in_a_row_;
+  state_ = BreakerState::kOpen;
+  return {BreakerAction::kRollBack, symptom};
+}
+
+void CircuitBreaker::RolledBack() {
+  SHOAL_CHECK(state_ == BreakerState::kOpen);
+  state_ = BreakerState::kHalfOpen;
+  gradient_norms_.Clear();
+  returns_.Clear();
+  counts_.fill(0);
+  skips_in_a_row_ = 0;
+  accepted_updates_ = 0;
+}
+
+bool CircuitBreaker::healthy() const {
+  return state_ == BreakerState::kClosed && skips_in_a_row_ == 0 &&
+         std::all_of(counts_.begin(), counts_.end(), [](std::int64_t count) { return count == 0; });
+}
+
+}  // namespace shoal::learner

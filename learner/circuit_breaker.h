@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The circuit breaker of a learner: it judges each update before the update counts, and says
+// whether to go on, to undo the update, to go back to the last good checkpoint, or to end.
+//
+// Two kinds of symptoms are told apart. A sudden one is seen in one update, which is then undone: a
+// number that is not finite, a gradient norm far above those before, and a KL divergence above its
+// limit. When max_skips updates in a row are undone, the learner rolls back. A lasting one takes
+// `patience` updates: its count rises by one with each update that shows it, falls by one with each
+// that does not, and at `patience` the learner rolls back. Among these are the share of clipped
+// rows, the entropy, the effective sample size, the explained variance, and the return of episodes.
+//
+// States, as of a breaker of electric circuits (Nygard 2007, "Release It!", section 5.2):
+//   kClosed    Updates go on as usual.
+//   kOpen      A rollback was ordered, and no update may be judged before RolledBack.
+//   kHalfOpen  Probation after a rollback: the next probation_updates updates use a learning rate
+//              scaled by rate_factor(). The breaker closes after them. What happened before the
+//              rollback is forgotten, so a gradient norm that is lastingly higher is accepted then.
+// Past max_rollbacks rollbacks the verdict is kEnd; settled_updates updates without a rollback
+// restore them all.
+//
+// The same vitals in the same order give the same verdicts: there is neither clock nor chance. So
+// ranks that are shown the numbers of rank 0 decide alike. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "platform/runtime/config.h"
+
+namespace shoal::learner {
+
+struct CircuitBreakerOptions {
+  // This many updates undone in a row lead to a rollback.
+  std::int64_t max_skips = 10;
+  // An update is undone if its gradient norm exceeds the median of the last `window` by this many
+  // mean deviations; as deviation counts the median absolute deviation, or a tenth of the median if
+  // that is more. 0 for never.
+  double gradient_norm_deviations = 500;
+  // An update is undone if its approximate KL divergence is above this. 0 for never.
+  double max_kl = 5;
+  // The count at which a lasting symptom leads to a rollback.
+  std::int64_t patience = 20;
+  // The limits of lasting symptoms. The defaults never show one.
+  double max_clip_fraction = 1;
+  double min_entropy = -1e9;
+  double min_effective_sample_size = 0;
+  double min_explained_variance = -1e9;
+  // The same measure as for gradient norms, by which returns of episodes are below the median. 0
+  // for never.
+  double return_deviations = 0;
+  // How many healthy updates are compared with; none is compared before a fifth of them.
+  std::int64_t window = 100;
+  std::int64_t probation_updates = 20;
+  double probation_rate = 0.1;
+  // The rollbacks in a row after which training ends. 0 ends it in place of the first.
+  std::int64_t max_rollbacks = 3;
+  std::int64_t settled_updates = 1000;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+// What the breaker looks at. It has no pointers, so its bytes can be sent to other ranks.
+struct UpdateVitals {
+  // False if loss, gradient or parameters were not finite; then nothing else is looked at.
+  bool finite = true;
+  double gradient_norm = 0;
+  double approximate_kl = 0;
+  double clip_fraction = 0;
+  double entropy = 0;
+  double effective_sample_size = 1;
+  double explained_variance = 0;
+  // The episodes that ended in the unrolls of the update, and their mean return.
+  std::int64_t episodes = 0;
+  double episode_return = 0;
+};
+
+enum class Symptom {
+  kNotFinite,
+  kGradientNorm,
+  kKl,
+  kClipFraction,
+  kEntropy,
+  kEffectiveSampleSize,
+  kExplainedVariance,
+  kReturn,
+};
+inline constexpr std::size_t kSymptoms = 8;
+
+enum class BreakerAction { kGoOn, kSkip, kRollBack, kEnd };
+enum class BreakerState { kClosed, kOpen, kHalfOpen };
+
+// The names of logs and metrics, such as "not_finite" and "roll_back".
+const char* ToString(Symptom symptom);
+const char* ToString(BreakerAction action);
+
+struct Verdict {
+  BreakerAction action = BreakerAction::kGoOn;
+  // Why; nothing with kGoOn.
+  std::optional<Symptom> symptom = {};
+};
+
+class CircuitBreaker {
+ public:
+  explicit CircuitBreaker(const CircuitBreakerOptions& options) : options_(options) {}
+
+  // Judges an update. With any verdict but kGoOn it must be undone. REQUIRES: the state is not
+  // kOpen.
+  Verdict Judge(const UpdateVitals& vitals);
+  // Begins probation once the learner is back at a checkpoint. REQUIRES: the state is kOpen.
+  void RolledBack();
+
+  BreakerState state() const { return state_; }
+  // Returns true if what was trained so far may become a checkpoint to go back to: no lasting
+  // symptom counts, the last update was not undone, and there is no probation.
+  bool healthy() const;
+  // By what to scale the learning rate of the next update.
+  double rate_factor() const {
+    return state_ == BreakerState::kHalfOpen ? options_.probation_rate : 1;
+  }
+
+ private:
+  // The last values of healthy updates.
+  class Baseline {
+   public:
+    void Add(double value, std::int64_t window);
+    // By how many deviations `value` is above the median; nothing without enough values, or where
+    // all are 0.
+    std::optional<double> DeviationsOf(double value, std::int64_t window) const;
+    void Clear() { values_.clear(); }
+
+   private:
+    std::deque<double> values_;
+  };
+
+  std::optional<Symptom> SuddenSymptom(const UpdateVitals& vitals) const;
+  bool Shows(Symptom symptom, const UpdateVitals& vitals) const;
+  Verdict RollBack(Symptom symptom);
+  void Accept(const UpdateVitals& vitals);
+
+  const CircuitBreakerOptions options_;
+  BreakerState state_ = BreakerState::kClosed;
+  Baseline gradient_norms_;
+  Baseline returns_;
+  // By symptom; those of sudden ones stay 0.
+  std::array<std::int64_t, kSymptoms> counts_{};
+  std::int64_t skips_in_a_row_ = 0;
+  std::int64_t rollbacks_in_a_row_ = 0;
+  // Those since the last rollback.
+  std::int64_t accepted_updates_ = 0;
+};
+
+}  // namespace shoal::learner
