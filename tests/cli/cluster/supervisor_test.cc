@@ -6,9 +6,11 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <string>
 
 #include "cli/cluster/local_cluster.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/program.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
@@ -72,13 +74,15 @@ TEST_CASE("a configuration error ends the run with the process's own words") {
   REQUIRE(supervisor.TakeEvents().empty());
 }
 
-TEST_CASE("a permanent error ends the run at once, though the process did start before") {
+TEST_CASE("what no restart helps ends the run at once, though the process did start before") {
+  const int code = GENERATE(runtime::kExitPermanent, runtime::kExitDiverged);
   const doubles::TemporaryFolder folder;
   const std::string go = folder.At("go");
   Supervisor supervisor(Quick());
   const std::string script = "while ! [ -e " + go +
                              " ]; do sleep 0.01; done; echo 'T error role=a index=0 event=failed "
-                             "code=NOT_FOUND message=\"no capture \\\"x\\\"\"'; echo bye; exit 78";
+                             "code=NOT_FOUND message=\"no capture \\\"x\\\"\"'; echo bye; exit " +
+                             std::to_string(code);
   REQUIRE(supervisor.Start(Shell(folder, "a", script), 0).ok());
   absl::Status status;
   // The process settles, after which a configuration error is retried.
