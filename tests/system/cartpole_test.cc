@@ -132,6 +132,23 @@ TEST_CASE("two learner ranks learn CartPole and agree in every bit after every u
   REQUIRE(run.Last("learner.jsonl", "communication_bytes") > 0);
 }
 
+TEST_CASE("two ranks that undo updates and go back to checkpoints learn CartPole all the same",
+          "[cartpole]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", "1", "--world-size", "2", "--set",
+                "learner.verify_ranks=true", "--set", "learner.breaker.max_kl=0.01", "--set",
+                "learner.breaker.max_skips=3", "--set", "learner.breaker.max_rollbacks=1000",
+                "--set", "learner.breaker.probation_updates=5"});
+  REQUIRE(run.WaitForExit(seconds(240)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  REQUIRE(run.output().find("event=ended") == std::string::npos);
+  const std::string log = run.File("logs/learner-0.log");
+  REQUIRE(log.find("event=rolled_back") != std::string::npos);
+  REQUIRE(log.find("event=rank_ended") == std::string::npos);
+  REQUIRE_FALSE(run.File("quarantine").empty());
+}
+
 TEST_CASE("REINFORCE learns CartPole in four minutes", "[cartpole]") {
   ShoalRun run({"train", "deploy/local/cartpole-reinforce.toml", "--seed", "3"});
   REQUIRE(run.WaitForExit(seconds(300)));
