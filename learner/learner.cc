@@ -640,11 +640,19 @@ absl::Status Learner::Obey(const absl::Status& failure) {
                 ToString(*verdict.symptom), ToString(verdict.action),
                 runtime::Quoted(runtime::Message(failure)));
   if (parts.reports != nullptr) parts.reports->RecordVerdict(update, verdict);
-  if (verdict.action == BreakerAction::kSkip) return absl::OkStatus();
-  if (verdict.action == BreakerAction::kRollBack) return RollBack();
-  return runtime::OutOfRange("training diverged after update " + std::to_string(update) + " (" +
-                             ToString(*verdict.symptom) +
-                             "), and rollbacks did not help: " + runtime::Message(failure));
+  if (verdict.action == BreakerAction::kSkip) {
+    if (!setup_.run.deterministic) return absl::OkStatus();
+    // In lock step actors wait for a version after each round.
+    ++parts.version.step;
+    return Publish(/*save=*/false);
+  }
+  const bool goes_back = verdict.action == BreakerAction::kRollBack;
+  if (goes_back && !setup_.run.deterministic) return RollBack();
+  return runtime::OutOfRange(
+      "training diverged after update " + std::to_string(update) + " (" +
+      ToString(*verdict.symptom) + "), and " +
+      (goes_back ? "run.deterministic allows no rollback: " : "rollbacks did not help: ") +
+      runtime::Message(failure));
 }
 
 absl::Status Learner::RollBack() {

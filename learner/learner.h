@@ -12,7 +12,8 @@
 // newest checkpoint, and checkpoints are written only of healthy parameters. Versions that were
 // published after that checkpoint are excluded from replay and from what this learner trains on
 // (unrolls/quarantine.h), and publication goes on under the next epoch, so that no version is
-// published twice. Past the last rollback Run returns OUT_OF_RANGE.
+// published twice. Past the last rollback, and in place of the first one in deterministic mode,
+// where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE.
 //
 // A rank is crash-only. Any error but the breaker's verdicts ends this rank, which tells the others
 // first. They end at their next reduction, after at most a round's timeout and the work in between,
