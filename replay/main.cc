@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 #include "replay/replay_server.h"
@@ -6,6 +7,7 @@
 using namespace shoal;
 
 int main(int argc, char** argv) {
+  runtime::UseOneHeap();
   runtime::Program program("replay", "Keeps unrolls between inference servers and learners.");
   replay::ReplayConfig config;
   program.AddSection("replay", config.options);

@@ -26,6 +26,8 @@
 // Not thread-safe.
 #pragma once
 
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
 
 #include <cstddef>
@@ -257,10 +259,10 @@ class Table {
   RateLimiter limiter_;
   std::optional<Signature> signature_;
   IdWindow seen_;
-  absl::flat_hash_map<Handle, StoredItem> items_;
+  absl::btree_map<Handle, StoredItem> items_;
   absl::flat_hash_map<UnrollId, Handle> handles_;
   // Oldest version first.
-  std::set<std::pair<PolicyVersion, Handle>> by_version_;
+  absl::btree_set<std::pair<PolicyVersion, Handle>> by_version_;
   // When each item came in, oldest first. Empty without max_age.
   std::map<Handle, runtime::TimePoint> came_;
   runtime::TimePoint now_{};

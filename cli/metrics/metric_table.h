@@ -24,7 +24,7 @@ struct MetricRow {
   std::string group;
   std::string unit;
   std::string title;
-  // "value", "rate", "shares" or "never".
+  // "value", "rate", "shares", "labels" or "never".
   std::string draw;
   // The counter whose increase divides the increase of this one, or empty for none.
   std::string over;

@@ -54,7 +54,7 @@ Progress ProgressTracker::Observe(double seconds, const MetricTotals& totals,
                                   const MetricTable& table) {
   Point point = {.seconds = seconds, .counters = totals.Counters(), .parts = {}};
   for (const auto& [name, row] : table.rows()) {
-    if (row.draw != "shares") continue;
+    if (row.draw != "shares" && row.draw != "labels") continue;
     point.parts[name] =
         row.kind == "histogram" ? totals.Buckets(name) : totals.CounterByLabels(name);
   }
@@ -95,7 +95,7 @@ void ProgressTracker::AddValue(const MetricRow& row, const MetricTotals& totals,
   const Point& recent = Since(kRateWindowSeconds);
   const double seconds = now.seconds - recent.seconds;
   std::optional<double> value;
-  if (row.draw == "shares") {
+  if (row.draw == "shares" || (row.draw == "labels" && row.kind == "counter")) {
     const auto before = recent.parts.find(row.name);
     std::map<std::string, double> gained = now.parts.at(row.name);
     double whole = 0;
@@ -103,6 +103,7 @@ void ProgressTracker::AddValue(const MetricRow& row, const MetricTotals& totals,
       if (before != recent.parts.end()) sum -= ValueOf(before->second, labels);
       whole += sum;
     }
+    if (row.draw == "labels") whole = seconds;
     for (const auto& [labels, sum] : gained) {
       if (whole > 0) progress.details[row.key() + "/" + labels] = sum / whole;
     }

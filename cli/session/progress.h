@@ -44,7 +44,8 @@ class ProgressTracker {
   struct Point {
     double seconds = 0;
     std::map<std::string, double> counters;
-    // Counters that are drawn as shares by name and labels, and histograms by name and bucket.
+    // Counters that are drawn by their labels, by name and labels, and histograms by name and
+    // bucket.
     std::map<std::string, std::map<std::string, double>> parts;
   };
   void AddValue(const MetricRow& row, const MetricTotals& totals, Progress& progress) const;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // This selector always chooses the oldest item, or always the newest one, until it is removed.
-// Every call takes constant time.
+// Handles ascend in order of insertion, so the order is that of an ordered set of handles.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
+#include <absl/container/btree_set.h>
 
 #include <cstdint>
-#include <list>
 
 #include "platform/runtime/check.h"
 #include "replay/selectors/selector.h"
@@ -19,27 +18,19 @@ class InsertionOrder final : public Selector {
 
   explicit InsertionOrder(End end) : end_(end) {}
 
-  void Insert(Handle handle, double) override {
-    const auto place = order_.insert(order_.end(), handle);
-    SHOAL_CHECK(places_.emplace(handle, place).second);
-  }
+  void Insert(Handle handle, double) override { SHOAL_CHECK(handles_.insert(handle).second); }
   void Update(Handle, double) override {}
-  void Remove(Handle handle) override {
-    const auto found = places_.find(handle);
-    SHOAL_CHECK(found != places_.end());
-    order_.erase(found->second);
-    places_.erase(found);
-  }
+  void Remove(Handle handle) override { SHOAL_CHECK(handles_.erase(handle) == 1); }
   Choice Sample() override {
-    SHOAL_CHECK(!order_.empty());
-    return {.handle = end_ == End::kOldest ? order_.front() : order_.back(), .probability = 1};
+    SHOAL_CHECK(!handles_.empty());
+    return {.handle = end_ == End::kOldest ? *handles_.begin() : *handles_.rbegin(),
+            .probability = 1};
   }
-  Mass mass() const override { return Mass::Equal(order_.size()); }
+  Mass mass() const override { return Mass::Equal(handles_.size()); }
 
  private:
   const End end_;
-  std::list<Handle> order_;
-  absl::flat_hash_map<Handle, std::list<Handle>::iterator> places_;
+  absl::btree_set<Handle> handles_;
 };
 
 }  // namespace shoal::replay

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// This selector chooses every item with the same probability, with replacement. Every call takes
-// constant time: the last handle moves into the place of a removed one.
+// This selector chooses every item with the same probability, with replacement. A choice
+// takes constant time, the other calls that of a lookup: the last handle moves into the place of a
+// removed one.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
+#include <absl/container/btree_map.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -45,7 +46,7 @@ class Uniform final : public Selector {
  private:
   runtime::Random random_;
   std::vector<Handle> handles_;
-  absl::flat_hash_map<Handle, std::size_t> places_;
+  absl::btree_map<Handle, std::size_t> places_;
 };
 
 }  // namespace shoal::replay

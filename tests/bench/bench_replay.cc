@@ -34,6 +34,7 @@
 #include <vector>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/random.h"
@@ -118,6 +119,7 @@ using Tell = std::function<void(const std::string&)>;
 
 void ServeShard(const Settings& settings, std::size_t index, const std::string& listen,
                 const Tell& tell, int life) {
+  runtime::UseOneHeap();
   const std::size_t items = std::max<std::size_t>(1, settings.capacity() / settings.shards);
   auto shard =
       *replay::Shard::Create({.tables = {{.name = "unrolls",

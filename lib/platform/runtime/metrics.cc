@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/runtime/metrics.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <prometheus/text_serializer.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/thread.h"
 
 namespace shoal::runtime {
@@ -69,6 +71,9 @@ std::string UnitOf(const std::string& words) {
   return "";
 }
 
+// Whether a Metrics object tells of the process already, since several may belong to one process.
+std::atomic<bool> process_is_told = false;  // Sequentially consistent: nothing else is shared.
+
 }  // namespace
 
 Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()) {}
@@ -76,6 +81,7 @@ Metrics::Metrics() : registry_(std::make_shared<prometheus::Registry>()) {}
 // The destructor knocks because civetweb checks whether it shall stop only when somebody connects,
 // or every two seconds.
 Metrics::~Metrics() {
+  if (usage_ != nullptr) process_is_told = false;
   if (exposer_ == nullptr) return;
   std::atomic<bool> stopped = false;  // Sequentially consistent: nothing else is shared.
   Thread stopper("metrics-stop", [this, &stopped] {
@@ -165,7 +171,27 @@ absl::Status Metrics::Expose(const std::string& address) {
   }
   address_ = address;
   exposer_->RegisterCollectable(registry_);
+  if (!process_is_told.exchange(true)) ExposeProcess();
   return absl::OkStatus();
+}
+
+void Metrics::ExposeProcess() {
+  Describe({.name = ProcessUsage::kCpuSeconds,
+            .help = "Processors that each program keeps busy, all its processes together.",
+            .group = "machine",
+            .unit = "processors",
+            .title = "processor time",
+            .draw = Draw::kLabels},
+           "counter");
+  Describe(
+      {.name = ProcessUsage::kResidentBytes,
+       .help = "Resident memory of a process of each program, the mean where there are several.",
+       .group = "machine",
+       .title = "resident memory",
+       .draw = Draw::kLabels},
+      "gauge");
+  usage_ = std::make_shared<ProcessUsage>(program_invocation_short_name);
+  exposer_->RegisterCollectable(usage_);
 }
 
 std::vector<double> ExponentialBounds(double start, double factor, int count) {

@@ -42,7 +42,8 @@ enum class Draw : std::uint8_t {
   // The share of each label's counter in the increase of all of them; it shows where time goes. Of
   // a histogram it is the share of each bucket, under its upper bound.
   kShares,
-  // The value of each label's gauge, in one chart.
+  // The value of each label's gauge, or the increase per second of each label's counter, in one
+  // chart.
   kLabels,
   // Nothing is drawn: the metric is for Prometheus alone.
   kNever,
@@ -92,17 +93,21 @@ class Metrics {
   std::string Text() const;
 
   // Serves GET /metrics on `address`, "host:port", until this object is destroyed; an empty address
-  // serves nothing. FAILED_PRECONDITION naming the address when it cannot be bound.
+  // serves nothing. FAILED_PRECONDITION naming the address when it cannot be bound. The first of a
+  // process also serves what the process takes of its machine (process_usage.h).
   absl::Status Expose(const std::string& address);
 
  private:
   void Describe(MetricInfo info, const std::string& kind) ABSL_LOCKS_EXCLUDED(mutex_);
+  void ExposeProcess() ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::shared_ptr<prometheus::Registry> registry_;
   Mutex mutex_;
   // The names whose shoal_metric_info line exists already.
   std::set<std::string> described_ ABSL_GUARDED_BY(mutex_);
   std::string address_;
+  // Null unless this is the one that tells of the process.
+  std::shared_ptr<prometheus::Collectable> usage_;
   std::unique_ptr<prometheus::Exposer> exposer_;
 };
 

@@ -193,6 +193,26 @@ TEST_CASE("a gauge that is drawn by its labels has a mean over processes for eac
           std::map<std::string, double>{{"items/games", 15}, {"items/unrolls", 200}});
 }
 
+TEST_CASE("a counter that is drawn by its labels has an increase per second for each") {
+  MetricTable table;
+  MetricTotals totals;
+  ProgressTracker tracker(false);
+  const auto observe = [&](double seconds, int first, int second) {
+    for (const auto& [process, value] :
+         std::map<std::string, int>{{"actor-0", first}, {"actor-1", second}}) {
+      const auto samples =
+          Parse(Info("shoal_cpu_total", "kind=\"counter\",draw=\"labels\"") +
+                "# TYPE shoal_cpu_total counter\nshoal_cpu_total{program=\"actor\"} " +
+                std::to_string(value) + "\n");
+      table.Update(samples);
+      totals.Update(process, samples);
+    }
+    return tracker.Observe(seconds, totals, table).details;
+  };
+  REQUIRE(observe(0, 100, 7).empty());
+  REQUIRE(observe(2, 103, 8) == std::map<std::string, double>{{"cpu/actor", 2}});
+}
+
 TEST_CASE("an environment without goals has no success") {
   MetricTotals totals;
   ProgressTracker tracker(false);
