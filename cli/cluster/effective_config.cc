@@ -97,6 +97,11 @@ std::optional<std::int64_t> EffectiveConfig::Integer(const std::string& path) co
   return parsed.table().at_path(path).value<std::int64_t>();
 }
 
+std::optional<double> EffectiveConfig::Number(const std::string& path) const {
+  const toml::parse_result parsed = toml::parse(text_);
+  return parsed.table().at_path(path).value<double>();
+}
+
 std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {
   std::vector<std::string> values;
   const toml::parse_result parsed = toml::parse(text_);

@@ -26,6 +26,8 @@ class EffectiveConfig {
   // Returns the value of section.key, or nothing (an empty list) when there is none of that type.
   std::optional<std::string> Text(const std::string& path) const;
   std::optional<std::int64_t> Integer(const std::string& path) const;
+  // The same for a number with or without a fraction.
+  std::optional<double> Number(const std::string& path) const;
   std::vector<std::string> Texts(const std::string& path) const;
 
  private:

@@ -19,6 +19,7 @@
 #include "cli/commands/plan_memory_command.h"
 #include "cli/commands/presets_command.h"
 #include "cli/commands/replay_command.h"
+#include "cli/commands/simulate_command.h"
 #include "cli/commands/train_command.h"
 #include "cli/results/comparison.h"
 #include "cli/results/report.h"
@@ -207,6 +208,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDoctor(app, action);
   AddHealth(app, action);
   AddPlanMemory(app, action);
+  AddSimulate(app, action);
   AddPresets(app, action);
   AddReplay(app, action);
   AddGoals(app, action);

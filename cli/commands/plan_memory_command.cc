@@ -17,22 +17,18 @@
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/memory_plan.h"
 #include "cli/commands/command_result.h"
-#include "cli/session/preset.h"
+#include "cli/commands/planned_cluster.h"
 #include "platform/content/parse_json.h"
 #include "platform/runtime/cluster.h"
-#include "platform/runtime/config.h"
 #include "platform/runtime/program.h"
 
 namespace shoal::cli {
 namespace {
 
 struct PlanMemoryFlags {
-  std::string config_path;
-  std::optional<std::int64_t> world_size;
+  PlanFlags cluster;
   std::optional<double> device_gibibytes;
   std::string format = "text";
-  std::string preset;
-  std::vector<std::string> overrides;
 };
 
 std::int64_t HostBytes() {
@@ -124,34 +120,16 @@ struct Planned {
 };
 
 absl::StatusOr<Planned> PlanOf(const PlanMemoryFlags& flags) {
-  std::vector<std::string> overrides;
-  if (!flags.preset.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.preset, "data"));
-    overrides = std::move(preset.settings);
-  }
-  if (flags.world_size) {
-    overrides.push_back("cluster.learner_ranks=" + std::to_string(*flags.world_size));
-  }
-  overrides.insert(overrides.end(), flags.overrides.begin(), flags.overrides.end());
-  runtime::ClusterOptions cluster;
-  runtime::Config own;
-  own.Add("cluster", cluster);
-  SHOAL_RETURN_IF_ERROR(own.Load(flags.config_path, overrides));
-  std::vector<std::string> arguments = {"--config", flags.config_path};
-  AppendSettings(overrides, arguments);
-  const std::string folder = ProgramFolder();
-  SHOAL_ASSIGN_OR_RETURN(
-      const EffectiveConfig config,
-      EffectiveConfig::Gather(own.Print(),
-                              {folder + "/replay", folder + "/inference", folder + "/learner"},
-                              arguments));
+  SHOAL_ASSIGN_OR_RETURN(const PlannedCluster cluster,
+                         PlanCluster(flags.cluster, {"replay", "inference", "learner"}));
   Planned planned{.plan = {}, .places = {.host_bytes = HostBytes(), .device_bytes = {}}};
   if (flags.device_gibibytes) {
     planned.places.device_bytes =
         static_cast<std::int64_t>(*flags.device_gibibytes * (std::int64_t{1} << 30));
   }
-  SHOAL_RETURN_IF_ERROR(AddUpdates(arguments, config, cluster.learner_ranks, planned.plan));
-  AddLimits(config, cluster, planned.plan);
+  SHOAL_RETURN_IF_ERROR(
+      AddUpdates(cluster.arguments, cluster.config, cluster.cluster.learner_ranks, planned.plan));
+  AddLimits(cluster.config, cluster.cluster, planned.plan);
   return planned;
 }
 
@@ -171,10 +149,7 @@ void AddPlanMemory(CLI::App& app, std::function<int()>& action) {
   CLI::App* const plan = app.add_subcommand(
       "plan-memory",
       "Say what the processes of a cluster file take of memory, and whether it fits; start none");
-  plan->add_option("FILE", flags->config_path, "cluster file, e.g. deploy/local/redfish.toml")
-      ->required()
-      ->check(CLI::ExistingFile);
-  plan->add_option("--world-size", flags->world_size, "learner ranks");
+  AddPlanFlags(*plan, flags->cluster);
   plan->add_option("--device-memory", flags->device_gibibytes,
                    "GiB of the device that each learner rank has for itself; default: ranks "
                    "update in the host's memory")
@@ -182,9 +157,6 @@ void AddPlanMemory(CLI::App& app, std::function<int()>& action) {
   plan->add_option("--format", flags->format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  plan->add_option("--preset", flags->preset, "settings of an algorithm, as for `shoal train`");
-  plan->add_option("--set", flags->overrides, "section.key=value, over the file; repeatable")
-      ->allow_extra_args(false);
   plan->callback([flags, &action] { action = [flags] { return RunPlanMemory(*flags); }; });
 }
 

@@ -80,6 +80,7 @@ const std::vector<Folder> kTable = {
     {"cli/diagnosis", {kTorch}},
     {"cli/results", {kTorch}},
     {"cli/session", {kTorch}},
+    {"cli/simulation", {kTorch, kGrpc}},
     {"cli/commands", {kTorch}},
     {"cli", {kTorch}},
 };

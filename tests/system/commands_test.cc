@@ -90,6 +90,29 @@ TEST_CASE("the memory of a cluster is told before anything has started", "[comma
   REQUIRE(wrong.Says("learner: policy.action_count: at least 1 is needed"));
 }
 
+TEST_CASE("the speed of a cluster is told before anything has started", "[commands]") {
+  const std::string file = "deploy/local/redfish.toml";
+  const EndedRun small = RunToEnd({"simulate", file});
+  INFO(small.output);
+  REQUIRE(small.code == 0);
+  REQUIRE(small.Says("environment steps/s"));
+  REQUIRE(small.Says("limit: "));
+  const EndedRun large =
+      RunToEnd({"simulate", file, "--costs", "data/simulation/gpu_nodes.toml", "--world-size", "8",
+                "--set", "cluster.actors=100", "--set", "cluster.inference_servers=4", "--set",
+                "learner.round_unrolls=1024", "--set", "replay.table.unrolls.max_size=512"});
+  INFO(large.output);
+  REQUIRE(large.code == 0);
+  REQUIRE(large.Says("limit: threads of inference"));
+  const EndedRun printed = RunToEnd({"simulate", file, "--print-costs"});
+  REQUIRE(printed.code == 0);
+  REQUIRE(printed.Says("learner_row_us"));
+  const EndedRun wrong = RunToEnd({"simulate", file, "--costs", file});
+  INFO(wrong.output);
+  REQUIRE(wrong.code == 2);
+  REQUIRE(wrong.Says("must each take some time"));
+}
+
 TEST_CASE("a capture held out that is none of the captures is named", "[commands]") {
   ShoalRun run({"train", "deploy/local/redfish.toml", "--hold-out", "dell"});
   REQUIRE(run.WaitForExit(seconds(20)));

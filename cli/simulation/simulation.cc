@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulation/simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "cli/simulation/event_queue.h"
+#include "cli/simulation/simulated_machine.h"
+
+namespace shoal::cli {
+namespace {
+
+constexpr double kMicro = 1e-6;
+constexpr std::uint64_t kMostEvents = 400'000'000;
+// A prime that spreads the beginnings of unrolls over their length.
+constexpr std::int64_t kSpread = 7919;
+// A resource that is used less does not limit a cluster.
+constexpr double kSaturated = 0.9;
+// A share of time that is more than a trifle.
+constexpr double kNoticed = 0.1;
+
+struct Machine {
+  Machine(EventQueue& events, const SimulatedMachines& options)
+      : processors(events, options.processors) {
+    network.bytes_per_second = options.gigabits_per_second * 1e9 / 8;
+    network.latency_seconds = options.latency_us * kMicro;
+  }
+  SharedProcessors processors;
+  NetworkInterface network;
+};
+
+// A process on its machine, with a device of its own where it computes on one.
+struct Program {
+  Program(EventQueue& events, Machine& home, std::size_t threads)
+      : machine(home),
+        process(events, home.processors, threads),
+        device(events, 1),
+        on_device(events, device, 1) {}
+  Machine& machine;
+  SimulatedProcess process;
+  SharedProcessors device;
+  SimulatedProcess on_device;
+};
+
+struct Item {
+  std::int64_t version = 0;
+};
+
+class Cluster {
+ public:
+  Cluster(const SimulatedCluster& cluster, const SimulationOptions& options);
+  absl::StatusOr<SimulationResult> Run(double seconds);
+
+ private:
+  // Environments of one actor that send their rows together.
+  struct Block {
+    std::size_t actor = 0;
+    std::size_t server = 0;
+    std::int64_t rows = 0;
+    std::int64_t steps = 0;
+    double since = 0;
+  };
+  struct Server {
+    std::unique_ptr<Program> program;
+    std::deque<Block*> waiting;
+    std::int64_t waiting_rows = 0;
+    bool acting = false;
+    std::uint64_t timer = 0;
+    std::int64_t version = 0;
+    // Items that have not found room in replay, and blocks that wait until theirs have.
+    std::deque<Item> outbox;
+    std::deque<Block*> held;
+    std::size_t next_shard = 0;
+  };
+  struct Shard {
+    std::unique_ptr<Program> program;
+    std::deque<Item> items;
+    // Room that items on their way will take.
+    std::int64_t promised = 0;
+  };
+  struct Rank {
+    std::unique_ptr<Program> program;
+    std::deque<Item> buffer;
+    std::int64_t asked = 0;
+    std::size_t next_shard = 0;
+    double waiting_since = 0;
+  };
+  // Sums that began to be counted when the first third was over.
+  struct Sums {
+    double steps = 0;
+    double updates = 0;
+    double rows = 0;
+    double staleness = 0;
+    double trained = 0;
+    double stale = 0;
+    double batches = 0;
+    double batch_rows = 0;
+    double environment = 0;
+    double inference = 0;
+    double room = 0;
+    double waits = 0;
+    double reduces = 0;
+  };
+
+  Machine& MachineFor(const std::string& program, std::int64_t index, std::int64_t count);
+  std::int64_t RankUnrolls() const;
+  void Step(Block* block);
+  void StepService(Block* block, double seconds);
+  void Ask(Block* block);
+  void Consider(std::size_t server);
+  void Act(std::size_t server);
+  void Answer(std::size_t server, std::vector<Block*> blocks);
+  void CutUnrolls(std::size_t server, Block* block);
+  void Flush(std::size_t server);
+  bool InsertAllowed() const;
+  bool SampleAllowed() const;
+  void Inserted(std::size_t shard, Item item);
+  void FlushAll();
+  void Fetch(std::size_t rank);
+  void FetchAll();
+  // Drops what has become too old while it waited, and fetches other items.
+  void DropStale(std::size_t rank);
+  void TryUpdate();
+  void Reduce();
+  void Publish();
+  void Compute(Program& program, bool on_device, double host_seconds, double seconds,
+               std::size_t threads, std::function<void()> done);
+  std::vector<double> Busy() const;
+  SimulationResult ResultOf(double seconds, const std::vector<double>& before) const;
+  void AddUse(const std::string& name, const std::vector<double>& now,
+              const std::vector<double>& before, double capacity, std::size_t& at,
+              SimulationResult& result) const;
+
+  const SimulatedCluster& cluster_;
+  const SimulationOptions& options_;
+  EventQueue events_;
+  std::vector<std::vector<std::unique_ptr<Machine>>> machines_;
+  std::vector<std::unique_ptr<Program>> actors_;
+  std::vector<std::unique_ptr<Program>> services_;
+  std::vector<Server> servers_;
+  std::vector<Shard> shards_;
+  std::vector<Rank> ranks_;
+  std::vector<Block> blocks_;
+  double inserted_ = 0;
+  double sampled_ = 0;
+  std::int64_t version_ = 0;
+  std::int64_t updates_ = 0;
+  std::size_t computing_ = 0;
+  Sums sums_;
+};
+
+Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& options)
+    : cluster_(cluster), options_(options) {
+  for (const SimulatedMachines& kind : options_.machines) {
+    auto& group = machines_.emplace_back();
+    for (std::int64_t i = 0; i < kind.count; ++i) {
+      group.push_back(std::make_unique<Machine>(events_, kind));
+    }
+  }
+  const auto make = [this](const char* program, std::int64_t index, std::int64_t count,
+                           std::int64_t threads) {
+    return std::make_unique<Program>(events_, MachineFor(program, index, count),
+                                     static_cast<std::size_t>(threads));
+  };
+  for (std::int64_t i = 0; i < cluster_.actors; ++i) {
+    actors_.push_back(make("actor", i, cluster_.actors, cluster_.actor_threads));
+  }
+  // The mock server works on as many threads as its machine has processors. There is one for each
+  // machine that runs it.
+  if (cluster_.has_services) {
+    std::int64_t count = 0;
+    for (const SimulatedMachines& kind : options_.machines) {
+      if (std::ranges::find(kind.programs, "mockserver") != kind.programs.end())
+        count += kind.count;
+    }
+    for (std::int64_t i = 0; i < std::min(count, cluster_.actors); ++i) {
+      Machine& home = MachineFor("mockserver", i, std::min(count, cluster_.actors));
+      const auto threads =
+          std::max<std::int64_t>(1, static_cast<std::int64_t>(home.processors.processors()));
+      services_.push_back(
+          std::make_unique<Program>(events_, home, static_cast<std::size_t>(threads)));
+    }
+  }
+  for (std::int64_t i = 0; i < cluster_.inference_servers; ++i) {
+    servers_.emplace_back().program = make("inference", i, cluster_.inference_servers, 1);
+  }
+  for (std::int64_t i = 0; i < cluster_.replay_shards; ++i) {
+    shards_.emplace_back().program = make("replay", i, cluster_.replay_shards, 1);
+  }
+  for (std::int64_t i = 0; i < cluster_.learner_ranks; ++i) {
+    Rank& rank = ranks_.emplace_back();
+    rank.program = make("learner", i, cluster_.learner_ranks, cluster_.learner_threads);
+    rank.next_shard = static_cast<std::size_t>(i % cluster_.replay_shards);
+  }
+  for (std::int64_t actor = 0; actor < cluster_.actors; ++actor) {
+    for (std::int64_t left = cluster_.environments; left > 0;) {
+      const std::int64_t rows = std::min(left, cluster_.rows_per_message);
+      // In a cluster that has run for a while, unrolls end at different times.
+      const auto begun = static_cast<std::int64_t>(blocks_.size()) * kSpread;
+      blocks_.push_back({.actor = static_cast<std::size_t>(actor),
+                         .server = blocks_.size() % servers_.size(),
+                         .rows = rows,
+                         .steps = begun % cluster_.unroll_length});
+      left -= rows;
+    }
+  }
+}
+
+Machine& Cluster::MachineFor(const std::string& program, std::int64_t index, std::int64_t count) {
+  std::vector<Machine*> homes;
+  for (std::size_t kind = 0; kind < machines_.size(); ++kind) {
+    const auto& programs = options_.machines[kind].programs;
+    if (std::ranges::find(programs, program) == programs.end()) continue;
+    for (const auto& machine : machines_[kind]) homes.push_back(machine.get());
+  }
+  const auto places = static_cast<std::int64_t>(homes.size());
+  // Neighbours share a machine where there are more processes than machines.
+  const std::int64_t place = count <= places ? index : index * places / count;
+  return *homes[static_cast<std::size_t>(place)];
+}
+
+std::int64_t Cluster::RankUnrolls() const {
+  return std::max<std::int64_t>(1, cluster_.round_unrolls / cluster_.learner_ranks);
+}
+
+// Runs the processor's part in as many equal tasks as threads allow, and then the device's.
+void Cluster::Compute(Program& program, bool on_device, double host_seconds, double seconds,
+                      std::size_t threads, std::function<void()> done) {
+  if (on_device) {
+    program.process.Work(host_seconds, [&program, seconds, done = std::move(done)] {
+      program.on_device.Work(seconds, done);
+    });
+    return;
+  }
+  const auto left = std::make_shared<std::size_t>(threads);
+  for (std::size_t i = 0; i < threads; ++i) {
+    program.process.Work((host_seconds + seconds) / static_cast<double>(threads), [left, done] {
+      if (--*left == 0) done();
+    });
+  }
+}
+
+void Cluster::Step(Block* block) {
+  block->since = events_.now();
+  const auto rows = static_cast<double>(block->rows);
+  actors_[block->actor]->process.Work(
+      rows * options_.costs.actor_step_us * kMicro,
+      [this, block, rows] { StepService(block, rows * options_.costs.service_step_us * kMicro); });
+}
+
+void Cluster::StepService(Block* block, double seconds) {
+  const auto stepped = [this, block] {
+    events_.After(options_.costs.environment_wait_us * kMicro, [this, block] {
+      sums_.environment += (events_.now() - block->since) * static_cast<double>(block->rows);
+      sums_.steps += static_cast<double>(block->rows);
+      Ask(block);
+    });
+  };
+  if (services_.empty()) {
+    stepped();
+  } else {
+    services_[block->actor % services_.size()]->process.Work(seconds, stepped);
+  }
+}
+
+void Cluster::Ask(Block* block) {
+  block->since = events_.now();
+  const std::size_t server = block->server;
+  Deliver(events_, actors_[block->actor]->machine.network,
+          servers_[server].program->machine.network,
+          static_cast<double>(block->rows) * options_.costs.row_bytes, [this, server, block] {
+            servers_[server].waiting.push_back(block);
+            servers_[server].waiting_rows += block->rows;
+            Consider(server);
+          });
+}
+
+void Cluster::Consider(std::size_t index) {
+  Server& server = servers_[index];
+  if (server.acting || server.waiting.empty()) return;
+  if (server.waiting_rows >= cluster_.max_rows) {
+    Act(index);
+    return;
+  }
+  const std::uint64_t timer = ++server.timer;
+  events_.After(cluster_.max_delay_seconds, [this, index, timer] {
+    Server& waiting = servers_[index];
+    if (waiting.timer != timer || waiting.acting || waiting.waiting.empty()) return;
+    Act(index);
+  });
+}
+
+void Cluster::Act(std::size_t index) {
+  Server& server = servers_[index];
+  ++server.timer;
+  server.acting = true;
+  std::vector<Block*> batch;
+  std::int64_t rows = 0;
+  while (!server.waiting.empty() &&
+         (batch.empty() || rows + server.waiting.front()->rows <= cluster_.max_rows)) {
+    batch.push_back(server.waiting.front());
+    rows += batch.back()->rows;
+    server.waiting.pop_front();
+  }
+  server.waiting_rows -= rows;
+  ++sums_.batches;
+  sums_.batch_rows += static_cast<double>(rows);
+  const SimulatedCosts& costs = options_.costs;
+  Compute(*server.program, costs.inference_on_device,
+          static_cast<double>(rows) * costs.inference_host_row_us * kMicro,
+          (costs.inference_batch_us + static_cast<double>(rows) * costs.inference_row_us) * kMicro,
+          1, [this, index, batch = std::move(batch)]() mutable {
+            servers_[index].acting = false;
+            Answer(index, std::move(batch));
+            // Rows that waited while others were acted on do not wait again.
+            if (!servers_[index].acting && !servers_[index].waiting.empty()) Act(index);
+          });
+}
+
+void Cluster::Answer(std::size_t index, std::vector<Block*> blocks) {
+  for (Block* const block : blocks) {
+    sums_.inference += (events_.now() - block->since) * static_cast<double>(block->rows);
+    block->since = events_.now();
+    if (++block->steps % cluster_.unroll_length == 0) CutUnrolls(index, block);
+    servers_[index].held.push_back(block);
+  }
+  Flush(index);
+}
+
+void Cluster::CutUnrolls(std::size_t index, Block* block) {
+  for (std::int64_t i = 0; i < block->rows; ++i) {
+    servers_[index].outbox.push_back({.version = servers_[index].version});
+  }
+}
+
+bool Cluster::InsertAllowed() const {
+  if (cluster_.queue) return true;
+  const double length = static_cast<double>(cluster_.unroll_length);
+  return (inserted_ * cluster_.samples_per_insert - sampled_) * length <=
+         cluster_.error_buffer_steps + length;
+}
+
+bool Cluster::SampleAllowed() const {
+  if (cluster_.queue) return true;
+  const double length = static_cast<double>(cluster_.unroll_length);
+  return (sampled_ - inserted_ * cluster_.samples_per_insert) * length <=
+         cluster_.error_buffer_steps;
+}
+
+void Cluster::Flush(std::size_t index) {
+  Server& server = servers_[index];
+  for (std::size_t tried = 0; !server.outbox.empty() && tried < shards_.size();) {
+    const std::size_t target = server.next_shard % shards_.size();
+    Shard& shard = shards_[target];
+    const bool room =
+        !cluster_.queue ||
+        static_cast<std::int64_t>(shard.items.size()) + shard.promised < cluster_.table_items;
+    if (!room || !InsertAllowed()) {
+      ++server.next_shard;
+      ++tried;
+      continue;
+    }
+    tried = 0;
+    ++server.next_shard;
+    const Item item = server.outbox.front();
+    server.outbox.pop_front();
+    ++inserted_;
+    ++shard.promised;
+    Deliver(events_, server.program->machine.network, shard.program->machine.network,
+            options_.costs.item_bytes, [this, target, item] {
+              shards_[target].program->process.Work(
+                  options_.costs.shard_item_us * kMicro / 2,
+                  [this, target, item] { Inserted(target, item); });
+            });
+  }
+  // Answers leave while few enough items wait.
+  while (!server.held.empty() &&
+         static_cast<std::int64_t>(server.outbox.size()) <= cluster_.outbox_items) {
+    Block* const block = server.held.front();
+    server.held.pop_front();
+    sums_.room += (events_.now() - block->since) * static_cast<double>(block->rows);
+    Deliver(events_, server.program->machine.network, actors_[block->actor]->machine.network,
+            static_cast<double>(block->rows) * 16, [this, block] { Step(block); });
+  }
+}
+
+void Cluster::FlushAll() {
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    if (!servers_[i].outbox.empty() || !servers_[i].held.empty()) Flush(i);
+  }
+}
+
+void Cluster::Inserted(std::size_t index, Item item) {
+  Shard& shard = shards_[index];
+  --shard.promised;
+  shard.items.push_back(item);
+  while (!cluster_.queue && static_cast<std::int64_t>(shard.items.size()) > cluster_.table_items) {
+    shard.items.pop_front();
+  }
+  FetchAll();
+}
+
+void Cluster::FetchAll() {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) Fetch(i);
+}
+
+void Cluster::Fetch(std::size_t index) {
+  Rank& rank = ranks_[index];
+  for (std::size_t tried = 0; tried < shards_.size();) {
+    if (static_cast<std::int64_t>(rank.buffer.size()) + rank.asked >= RankUnrolls()) return;
+    if (!SampleAllowed()) return;
+    const std::size_t from = rank.next_shard++ % shards_.size();
+    Shard& shard = shards_[from];
+    if (shard.items.empty()) {
+      ++tried;
+      continue;
+    }
+    tried = 0;
+    // A table that keeps its items gives them in turn, which has the mean age of a uniform choice.
+    const Item item = shard.items.front();
+    shard.items.pop_front();
+    if (!cluster_.queue) shard.items.push_back(item);
+    ++sampled_;
+    ++rank.asked;
+    shard.program->process.Work(options_.costs.shard_item_us * kMicro / 2,
+                                [this, index, from, item] {
+                                  Deliver(events_, shards_[from].program->machine.network,
+                                          ranks_[index].program->machine.network,
+                                          options_.costs.item_bytes, [this, index, item] {
+                                            Rank& to = ranks_[index];
+                                            --to.asked;
+                                            to.buffer.push_back(item);
+                                            TryUpdate();
+                                          });
+                                });
+    FlushAll();
+  }
+}
+
+void Cluster::DropStale(std::size_t index) {
+  if (cluster_.max_lag == 0) return;
+  const std::size_t dropped = std::erase_if(ranks_[index].buffer, [this](const Item& item) {
+    return version_ - item.version > cluster_.max_lag;
+  });
+  sums_.stale += static_cast<double>(dropped);
+  if (dropped > 0) Fetch(index);
+}
+
+void Cluster::TryUpdate() {
+  if (computing_ > 0) return;
+  const auto share = static_cast<std::size_t>(RankUnrolls());
+  bool enough = true;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    DropStale(i);
+    enough = enough && ranks_[i].buffer.size() >= share;
+  }
+  if (!enough) return;
+  computing_ = ranks_.size();
+  const double rows = static_cast<double>(RankUnrolls() * cluster_.unroll_length);
+  const SimulatedCosts& costs = options_.costs;
+  for (Rank& rank : ranks_) {
+    sums_.waits += events_.now() - rank.waiting_since;
+    for (std::size_t i = 0; i < share; ++i) {
+      sums_.staleness += static_cast<double>(version_ - rank.buffer.front().version);
+      ++sums_.trained;
+      rank.buffer.pop_front();
+    }
+    Compute(*rank.program, costs.learner_on_device, rows * costs.learner_host_row_us * kMicro,
+            (costs.learner_update_us + rows * costs.learner_row_us) * kMicro,
+            rank.program->process.threads(), [this] {
+              if (--computing_ == 0) Reduce();
+            });
+  }
+  computing_ = ranks_.size();
+  FetchAll();
+}
+
+// A ring: each rank sends 2 (W - 1) / W of the parameters in 2 (W - 1) pieces.
+void Cluster::Reduce() {
+  const auto ranks = static_cast<double>(ranks_.size());
+  double seconds = 0;
+  for (const Rank& rank : ranks_) {
+    const NetworkInterface& network = rank.program->machine.network;
+    const bool alone = &network == &ranks_.front().program->machine.network &&
+                       &network == &ranks_.back().program->machine.network;
+    if (alone) continue;
+    const double bytes = 2 * (ranks - 1) / ranks * options_.costs.parameter_bytes;
+    seconds = std::max(
+        seconds, bytes / network.bytes_per_second + 2 * (ranks - 1) * network.latency_seconds);
+  }
+  seconds *= static_cast<double>(cluster_.reductions);
+  computing_ = 1;
+  sums_.reduces += seconds * ranks;
+  events_.After(seconds, [this] {
+    computing_ = 0;
+    ++updates_;
+    ++sums_.updates;
+    sums_.rows += static_cast<double>(RankUnrolls() * cluster_.unroll_length) *
+                  static_cast<double>(ranks_.size());
+    if (updates_ % cluster_.publish_every_updates == 0) Publish();
+    for (Rank& rank : ranks_) rank.waiting_since = events_.now();
+    FetchAll();
+    TryUpdate();
+  });
+}
+
+void Cluster::Publish() {
+  const std::int64_t version = ++version_;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    Deliver(events_, ranks_.front().program->machine.network, servers_[i].program->machine.network,
+            options_.costs.parameter_bytes,
+            [this, i, version] { servers_[i].version = std::max(servers_[i].version, version); });
+  }
+}
+
+// The use of every resource in a fixed order, summed by kind.
+std::vector<double> Cluster::Busy() const {
+  std::vector<double> busy;
+  for (const auto& group : machines_) {
+    double processors = 0;
+    double bytes = 0;
+    for (const auto& machine : group) {
+      processors += machine->processors.busy_seconds();
+      bytes += std::max(machine->network.bytes_in, machine->network.bytes_out);
+    }
+    busy.push_back(processors);
+    busy.push_back(bytes);
+  }
+  const auto add = [&busy](const auto& all, const auto& program_of) {
+    double process = 0;
+    double device = 0;
+    for (const auto& one : all) {
+      process += program_of(one).process.occupied_seconds();
+      device += program_of(one).on_device.occupied_seconds();
+    }
+    // A thread waits for its device.
+    busy.push_back(process + device);
+    busy.push_back(device);
+  };
+  const auto self = [](const std::unique_ptr<Program>& one) -> const Program& { return *one; };
+  const auto inner = [](const auto& one) -> const Program& { return *one.program; };
+  add(actors_, self);
+  add(services_, self);
+  add(servers_, inner);
+  add(shards_, inner);
+  add(ranks_, inner);
+  return busy;
+}
+
+void Cluster::AddUse(const std::string& name, const std::vector<double>& now,
+                     const std::vector<double>& before, double capacity, std::size_t& at,
+                     SimulationResult& result) const {
+  const double used = now[at] - before[at];
+  ++at;
+  if (capacity > 0 && used > 0) {
+    result.resources.push_back({.resource = name, .share = used / capacity});
+  }
+}
+
+SimulationResult Cluster::ResultOf(double seconds, const std::vector<double>& before) const {
+  SimulationResult result;
+  result.seconds = seconds;
+  result.environment_steps_per_second = sums_.steps / seconds;
+  result.updates_per_second = sums_.updates / seconds;
+  result.learner_rows_per_second = sums_.rows / seconds;
+  result.staleness = sums_.trained > 0 ? sums_.staleness / sums_.trained : 0;
+  const double items = sums_.trained + sums_.stale;
+  result.stale_share = items > 0 ? sums_.stale / items : 0;
+  result.batch_rows = sums_.batches > 0 ? sums_.batch_rows / sums_.batches : 0;
+  const double all = sums_.environment + sums_.inference + sums_.room;
+  if (all > 0) {
+    result.environment_time = {{.resource = "environment", .share = sums_.environment / all},
+                               {.resource = "inference", .share = sums_.inference / all},
+                               {.resource = "room in replay", .share = sums_.room / all}};
+  }
+  const double rank_seconds = seconds * static_cast<double>(ranks_.size());
+  double waits = sums_.waits;
+  if (computing_ == 0) {
+    for (const Rank& rank : ranks_) waits += events_.now() - rank.waiting_since;
+  }
+  result.learner_waits_share = waits / rank_seconds;
+  result.learner_reduces_share = sums_.reduces / rank_seconds;
+  const std::vector<double> now = Busy();
+  std::size_t at = 0;
+  for (const SimulatedMachines& kind : options_.machines) {
+    const double count = static_cast<double>(kind.count);
+    AddUse("processors of " + kind.name, now, before, seconds * count * kind.processors, at,
+           result);
+    AddUse("network of " + kind.name, now, before,
+           seconds * count * kind.gigabits_per_second * 1e9 / 8, at, result);
+  }
+  const auto threads = [seconds](const auto& count, double each) {
+    return seconds * static_cast<double>(count) * each;
+  };
+  const auto add = [&](const char* name, std::size_t count, double each) {
+    AddUse(std::string("threads of ") + name, now, before, threads(count, each), at, result);
+    AddUse(std::string("device of ") + name, now, before, threads(count, 1), at, result);
+  };
+  add("actors", actors_.size(), static_cast<double>(cluster_.actor_threads));
+  add("mock servers", services_.size(),
+      services_.empty() ? 0 : static_cast<double>(services_.front()->process.threads()));
+  add("inference", servers_.size(), 1);
+  add("replay", shards_.size(), 1);
+  add("learners", ranks_.size(), static_cast<double>(cluster_.learner_threads));
+  std::ranges::stable_sort(result.resources, [](const ResourceUse& a, const ResourceUse& b) {
+    return a.share > b.share;
+  });
+  result.events = events_.events();
+  // Threads that share processors are busy while they wait for one, so processors count first.
+  const auto saturated = [&result](const std::string& prefix) {
+    return std::ranges::find_if(result.resources, [&prefix](const ResourceUse& use) {
+      return use.share >= kSaturated && use.resource.starts_with(prefix);
+    });
+  };
+  for (const char* const prefix : {"processors", "device", "network", "threads"}) {
+    if (const auto found = saturated(prefix); found != result.resources.end()) {
+      result.limit = found->resource;
+      return result;
+    }
+  }
+  const double room = result.environment_time.empty() ? 0 : result.environment_time.back().share;
+  if (room > kNoticed && result.learner_waits_share > kNoticed) {
+    result.limit =
+        "environments and learners wait for each other: the queue is short for so many of them "
+        "(replay.table.max_size), or a rank's share of a round is small (learner.round_unrolls)";
+  } else if (result.learner_reduces_share > 3 * kNoticed) {
+    result.limit = "reductions among learner ranks";
+  } else {
+    result.limit = "round trips: more environments would use what is idle";
+  }
+  return result;
+}
+
+absl::StatusOr<SimulationResult> Cluster::Run(double seconds) {
+  for (Block& block : blocks_) Step(&block);
+  const double warm_up = seconds / 3;
+  const auto too_many = [] {
+    return runtime::ResourceExhausted(
+        "the simulation takes more than 400 million events; simulate fewer seconds or fewer "
+        "processes");
+  };
+  if (!events_.RunUntil(warm_up, kMostEvents)) return too_many();
+  sums_ = {};
+  const std::vector<double> before = Busy();
+  for (Rank& rank : ranks_) rank.waiting_since = events_.now();
+  if (!events_.RunUntil(seconds, kMostEvents)) return too_many();
+  return ResultOf(seconds - warm_up, before);
+}
+
+}  // namespace
+
+absl::StatusOr<SimulationResult> Simulate(const SimulatedCluster& cluster,
+                                          const SimulationOptions& options, double seconds) {
+  const SimulatedCosts& costs = options.costs;
+  if (!(costs.actor_step_us + costs.service_step_us + costs.environment_wait_us > 0) ||
+      !(costs.inference_batch_us + costs.inference_row_us > 0) ||
+      !(costs.learner_update_us + costs.learner_row_us > 0)) {
+    return runtime::InvalidArgument(
+        "a step, a batch of inference and an update must each take some time: set "
+        "simulation.costs, or measure them from a run");
+  }
+  return Cluster(cluster, options).Run(seconds);
+}
+
+}  // namespace shoal::cli
