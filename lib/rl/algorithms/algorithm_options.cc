@@ -90,7 +90,10 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("schedule", schedule,
                {.help = "of the learning rate", .choices = {"constant", "linear", "kl"}});
   visitor.Knob("schedule_updates", schedule_updates,
-               {.help = "when a linear schedule reaches 0", .unit = "updates", .min = 1});
+               {.help = "when a linear schedule reaches its end", .unit = "updates", .min = 1});
+  visitor.Knob(
+      "schedule_end", schedule_end,
+      {.help = "where a linear schedule ends, as a share of learning_rate", .min = 0, .max = 1});
   visitor.Knob("kl_target", kl_target, {.help = "KL of an update for schedule kl", .min = 0});
   visitor.Knob("update_epochs", update_epochs,
                {.help = "epochs over a batch in one update", .min = 1, .max = 1000});

@@ -71,10 +71,11 @@ struct AlgorithmOptions {
   double adam_epsilon = 1e-5;
   // Decoupled from the gradient, except with "adam" (training/flat_optimiser.h).
   double weight_decay = 0.0;
-  // "constant", "linear" (to 0 over schedule_updates), or "kl" (divides or multiplies the rate by
-  // 1.5 to hold kl_target).
+  // "constant", "linear" (to schedule_end times learning_rate over schedule_updates, and constant
+  // from then on), or "kl" (divides or multiplies the rate by 1.5 to hold kl_target).
   std::string schedule = "constant";
   std::int64_t schedule_updates = 1000;
+  double schedule_end = 0.0;
   double kl_target = 0.01;
   std::int64_t update_epochs = 3;
   std::int64_t minibatches = 4;

@@ -371,7 +371,9 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
   }
   UpdateReport report;
   if (schedule == Schedule::kLinear) {
-    rate = training::LinearRate(options.learning_rate, updates, options.schedule_updates);
+    const double end = options.learning_rate * options.schedule_end;
+    rate =
+        end + training::LinearRate(options.learning_rate - end, updates, options.schedule_updates);
   }
   report.update = updates + 1;
   report.learning_rate = rate * rate_factor;

@@ -196,6 +196,20 @@ TEST_CASE("the report counts rows by how many publications they are behind") {
   for (const double rows : expected) REQUIRE(rows > 0);
 }
 
+TEST_CASE("a linear schedule ends at its share of the rate and stays there") {
+  const model::PolicySpec spec = NumbersSpec();
+  AlgorithmOptions options = OneStep("ppo");
+  options.learning_rate = 1e-3;
+  options.schedule = "linear";
+  options.schedule_updates = 4;
+  options.schedule_end = 0.2;
+  const auto trainer = Trainer(spec, options);
+  const UnrollBatch batch = Draw(spec, nullptr).batch;
+  for (const double share : {1.0, 0.8, 0.6, 0.4, 0.2, 0.2}) {
+    REQUIRE(trainer->Update(batch).value().learning_rate == Approx(share * 1e-3));
+  }
+}
+
 TEST_CASE("with action values the effective sample size is that of replay's importance weights") {
   const std::string name = GENERATE("dqn", "sac");
   model::PolicySpec spec = NumbersSpec();
