@@ -13,7 +13,7 @@
 #include "cli/commands/command_result.h"
 #include "cli/commands/planned_cluster.h"
 #include "cli/simulation/simulation.h"
-#include "cli/simulation/simulation_text.h"
+#include "cli/simulation/simulation_result.h"
 
 namespace shoal::cli {
 namespace {

@@ -2,6 +2,7 @@
 #include "cli/simulation/simulated_machine.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace shoal::cli {
 namespace {
@@ -68,7 +69,6 @@ void SimulatedProcess::Work(double seconds, std::function<void()> done) {
 void SimulatedProcess::Start(double seconds, std::function<void()> done) {
   Account();
   ++running_;
-  worked_ += seconds;
   processors_.Run(seconds, [this, done = std::move(done)] {
     Account();
     --running_;
@@ -79,6 +79,22 @@ void SimulatedProcess::Start(double seconds, std::function<void()> done) {
     }
     done();
   });
+}
+
+void SimulatedProgram::Compute(double host_seconds, double seconds, bool uses_device,
+                               std::function<void()> done) {
+  if (uses_device) {
+    process.Work(host_seconds,
+                 [this, seconds, done = std::move(done)] { on_device.Work(seconds, done); });
+    return;
+  }
+  const std::size_t threads = process.threads();
+  const auto left = std::make_shared<std::size_t>(threads);
+  for (std::size_t i = 0; i < threads; ++i) {
+    process.Work((host_seconds + seconds) / static_cast<double>(threads), [left, done] {
+      if (--*left == 0) done();
+    });
+  }
 }
 
 void Deliver(EventQueue& events, NetworkInterface& from, NetworkInterface& to, double bytes,

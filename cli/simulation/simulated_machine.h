@@ -61,14 +61,11 @@ class SimulatedProcess {
   void Work(double seconds, std::function<void()> done);
 
   std::size_t waiting() const { return waiting_.size(); }
-  bool idle() const { return running_ == 0; }
   std::size_t threads() const { return threads_; }
   // The time that its threads had a task, all together, waiting for a processor included.
   double occupied_seconds() const {
     return occupied_ + (events_.now() - since_) * static_cast<double>(running_);
   }
-  // The processor time of its tasks so far.
-  double worked_seconds() const { return worked_; }
 
  private:
   void Start(double seconds, std::function<void()> done);
@@ -79,7 +76,6 @@ class SimulatedProcess {
   const std::size_t threads_;
   std::size_t running_ = 0;
   double occupied_ = 0;
-  double worked_ = 0;
   double since_ = 0;
   std::deque<std::pair<double, std::function<void()>>> waiting_;
 };
@@ -98,5 +94,33 @@ struct NetworkInterface {
 // at once: what that costs is processor time of its processes.
 void Deliver(EventQueue& events, NetworkInterface& from, NetworkInterface& to, double bytes,
              std::function<void()> done);
+
+struct SimulatedMachine {
+  SimulatedMachine(EventQueue& events, double count, double bytes_per_second,
+                   double latency_seconds)
+      : processors(events, count),
+        network{.bytes_per_second = bytes_per_second, .latency_seconds = latency_seconds} {}
+  SharedProcessors processors;
+  NetworkInterface network;
+};
+
+// A process on its machine, with a device of its own in case it computes on one. Borrows the
+// machine.
+struct SimulatedProgram {
+  SimulatedProgram(EventQueue& events, SimulatedMachine& home, std::size_t threads)
+      : machine(home),
+        process(events, home.processors, threads),
+        device(events, 1),
+        on_device(events, device, 1) {}
+
+  // Works `host_seconds` on a processor and then `seconds` on the device. Without a device, all of
+  // it is split evenly among the threads. Then calls `done`.
+  void Compute(double host_seconds, double seconds, bool uses_device, std::function<void()> done);
+
+  SimulatedMachine& machine;
+  SimulatedProcess process;
+  SharedProcessors device;
+  SimulatedProcess on_device;
+};
 
 }  // namespace shoal::cli

@@ -2,15 +2,13 @@
 #include "cli/simulation/simulation.h"
 
 #include <algorithm>
-#include <array>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "cli/simulation/event_queue.h"
 #include "cli/simulation/simulated_machine.h"
+#include "cli/simulation/simulation_result.h"
 
 namespace shoal::cli {
 namespace {
@@ -19,33 +17,6 @@ constexpr double kMicro = 1e-6;
 constexpr std::uint64_t kMostEvents = 400'000'000;
 // A prime that spreads the beginnings of unrolls over their length.
 constexpr std::int64_t kSpread = 7919;
-// A resource that is used less does not limit a cluster.
-constexpr double kSaturated = 0.9;
-// A share of time that is more than a trifle.
-constexpr double kNoticed = 0.1;
-
-struct Machine {
-  Machine(EventQueue& events, const SimulatedMachines& options)
-      : processors(events, options.processors) {
-    network.bytes_per_second = options.gigabits_per_second * 1e9 / 8;
-    network.latency_seconds = options.latency_us * kMicro;
-  }
-  SharedProcessors processors;
-  NetworkInterface network;
-};
-
-// A process on its machine, with a device of its own where it computes on one.
-struct Program {
-  Program(EventQueue& events, Machine& home, std::size_t threads)
-      : machine(home),
-        process(events, home.processors, threads),
-        device(events, 1),
-        on_device(events, device, 1) {}
-  Machine& machine;
-  SimulatedProcess process;
-  SharedProcessors device;
-  SimulatedProcess on_device;
-};
 
 struct Item {
   std::int64_t version = 0;
@@ -66,7 +37,7 @@ class Cluster {
     double since = 0;
   };
   struct Server {
-    std::unique_ptr<Program> program;
+    std::unique_ptr<SimulatedProgram> program;
     std::deque<Block*> waiting;
     std::int64_t waiting_rows = 0;
     bool acting = false;
@@ -78,13 +49,13 @@ class Cluster {
     std::size_t next_shard = 0;
   };
   struct Shard {
-    std::unique_ptr<Program> program;
+    std::unique_ptr<SimulatedProgram> program;
     std::deque<Item> items;
     // Room that items on their way will take.
     std::int64_t promised = 0;
   };
   struct Rank {
-    std::unique_ptr<Program> program;
+    std::unique_ptr<SimulatedProgram> program;
     std::deque<Item> buffer;
     std::int64_t asked = 0;
     std::size_t next_shard = 0;
@@ -107,14 +78,14 @@ class Cluster {
     double reduces = 0;
   };
 
-  Machine& MachineFor(const std::string& program, std::int64_t index, std::int64_t count);
+  SimulatedMachine& MachineFor(const std::string& program, std::int64_t index, std::int64_t count);
   std::int64_t RankUnrolls() const;
   void Step(Block* block);
   void StepService(Block* block, double seconds);
   void Ask(Block* block);
   void Consider(std::size_t server);
   void Act(std::size_t server);
-  void Answer(std::size_t server, std::vector<Block*> blocks);
+  void Answer(std::size_t server, const std::vector<Block*>& blocks);
   void CutUnrolls(std::size_t server, Block* block);
   void Flush(std::size_t server);
   bool InsertAllowed() const;
@@ -128,8 +99,6 @@ class Cluster {
   void TryUpdate();
   void Reduce();
   void Publish();
-  void Compute(Program& program, bool on_device, double host_seconds, double seconds,
-               std::size_t threads, std::function<void()> done);
   std::vector<double> Busy() const;
   SimulationResult ResultOf(double seconds, const std::vector<double>& before) const;
   void AddUse(const std::string& name, const std::vector<double>& now,
@@ -139,9 +108,9 @@ class Cluster {
   const SimulatedCluster& cluster_;
   const SimulationOptions& options_;
   EventQueue events_;
-  std::vector<std::vector<std::unique_ptr<Machine>>> machines_;
-  std::vector<std::unique_ptr<Program>> actors_;
-  std::vector<std::unique_ptr<Program>> services_;
+  std::vector<std::vector<std::unique_ptr<SimulatedMachine>>> machines_;
+  std::vector<std::unique_ptr<SimulatedProgram>> actors_;
+  std::vector<std::unique_ptr<SimulatedProgram>> services_;
   std::vector<Server> servers_;
   std::vector<Shard> shards_;
   std::vector<Rank> ranks_;
@@ -159,13 +128,14 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
   for (const SimulatedMachines& kind : options_.machines) {
     auto& group = machines_.emplace_back();
     for (std::int64_t i = 0; i < kind.count; ++i) {
-      group.push_back(std::make_unique<Machine>(events_, kind));
+      group.push_back(std::make_unique<SimulatedMachine>(
+          events_, kind.processors, kind.gigabits_per_second * 1e9 / 8, kind.latency_us * kMicro));
     }
   }
   const auto make = [this](const char* program, std::int64_t index, std::int64_t count,
                            std::int64_t threads) {
-    return std::make_unique<Program>(events_, MachineFor(program, index, count),
-                                     static_cast<std::size_t>(threads));
+    return std::make_unique<SimulatedProgram>(events_, MachineFor(program, index, count),
+                                              static_cast<std::size_t>(threads));
   };
   for (std::int64_t i = 0; i < cluster_.actors; ++i) {
     actors_.push_back(make("actor", i, cluster_.actors, cluster_.actor_threads));
@@ -179,11 +149,11 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
         count += kind.count;
     }
     for (std::int64_t i = 0; i < std::min(count, cluster_.actors); ++i) {
-      Machine& home = MachineFor("mockserver", i, std::min(count, cluster_.actors));
+      SimulatedMachine& home = MachineFor("mockserver", i, std::min(count, cluster_.actors));
       const auto threads =
           std::max<std::int64_t>(1, static_cast<std::int64_t>(home.processors.processors()));
       services_.push_back(
-          std::make_unique<Program>(events_, home, static_cast<std::size_t>(threads)));
+          std::make_unique<SimulatedProgram>(events_, home, static_cast<std::size_t>(threads)));
     }
   }
   for (std::int64_t i = 0; i < cluster_.inference_servers; ++i) {
@@ -211,8 +181,9 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
   }
 }
 
-Machine& Cluster::MachineFor(const std::string& program, std::int64_t index, std::int64_t count) {
-  std::vector<Machine*> homes;
+SimulatedMachine& Cluster::MachineFor(const std::string& program, std::int64_t index,
+                                      std::int64_t count) {
+  std::vector<SimulatedMachine*> homes;
   for (std::size_t kind = 0; kind < machines_.size(); ++kind) {
     const auto& programs = options_.machines[kind].programs;
     if (std::ranges::find(programs, program) == programs.end()) continue;
@@ -226,23 +197,6 @@ Machine& Cluster::MachineFor(const std::string& program, std::int64_t index, std
 
 std::int64_t Cluster::RankUnrolls() const {
   return std::max<std::int64_t>(1, cluster_.round_unrolls / cluster_.learner_ranks);
-}
-
-// Runs the processor's part in as many equal tasks as threads allow, and then the device's.
-void Cluster::Compute(Program& program, bool on_device, double host_seconds, double seconds,
-                      std::size_t threads, std::function<void()> done) {
-  if (on_device) {
-    program.process.Work(host_seconds, [&program, seconds, done = std::move(done)] {
-      program.on_device.Work(seconds, done);
-    });
-    return;
-  }
-  const auto left = std::make_shared<std::size_t>(threads);
-  for (std::size_t i = 0; i < threads; ++i) {
-    program.process.Work((host_seconds + seconds) / static_cast<double>(threads), [left, done] {
-      if (--*left == 0) done();
-    });
-  }
 }
 
 void Cluster::Step(Block* block) {
@@ -311,18 +265,18 @@ void Cluster::Act(std::size_t index) {
   ++sums_.batches;
   sums_.batch_rows += static_cast<double>(rows);
   const SimulatedCosts& costs = options_.costs;
-  Compute(*server.program, costs.inference_on_device,
-          static_cast<double>(rows) * costs.inference_host_row_us * kMicro,
-          (costs.inference_batch_us + static_cast<double>(rows) * costs.inference_row_us) * kMicro,
-          1, [this, index, batch = std::move(batch)]() mutable {
-            servers_[index].acting = false;
-            Answer(index, std::move(batch));
-            // Rows that waited while others were acted on do not wait again.
-            if (!servers_[index].acting && !servers_[index].waiting.empty()) Act(index);
-          });
+  server.program->Compute(
+      static_cast<double>(rows) * costs.inference_host_row_us * kMicro,
+      (costs.inference_batch_us + static_cast<double>(rows) * costs.inference_row_us) * kMicro,
+      costs.inference_on_device, [this, index, batch = std::move(batch)] {
+        servers_[index].acting = false;
+        Answer(index, batch);
+        // Rows that waited while others were acted on do not wait again.
+        if (!servers_[index].acting && !servers_[index].waiting.empty()) Act(index);
+      });
 }
 
-void Cluster::Answer(std::size_t index, std::vector<Block*> blocks) {
+void Cluster::Answer(std::size_t index, const std::vector<Block*>& blocks) {
   for (Block* const block : blocks) {
     sums_.inference += (events_.now() - block->since) * static_cast<double>(block->rows);
     block->since = events_.now();
@@ -470,13 +424,12 @@ void Cluster::TryUpdate() {
       ++sums_.trained;
       rank.buffer.pop_front();
     }
-    Compute(*rank.program, costs.learner_on_device, rows * costs.learner_host_row_us * kMicro,
-            (costs.learner_update_us + rows * costs.learner_row_us) * kMicro,
-            rank.program->process.threads(), [this] {
-              if (--computing_ == 0) Reduce();
-            });
+    rank.program->Compute(rows * costs.learner_host_row_us * kMicro,
+                          (costs.learner_update_us + rows * costs.learner_row_us) * kMicro,
+                          costs.learner_on_device, [this] {
+                            if (--computing_ == 0) Reduce();
+                          });
   }
-  computing_ = ranks_.size();
   FetchAll();
 }
 
@@ -542,8 +495,10 @@ std::vector<double> Cluster::Busy() const {
     busy.push_back(process + device);
     busy.push_back(device);
   };
-  const auto self = [](const std::unique_ptr<Program>& one) -> const Program& { return *one; };
-  const auto inner = [](const auto& one) -> const Program& { return *one.program; };
+  const auto self = [](const std::unique_ptr<SimulatedProgram>& one) -> const SimulatedProgram& {
+    return *one;
+  };
+  const auto inner = [](const auto& one) -> const SimulatedProgram& { return *one.program; };
   add(actors_, self);
   add(services_, self);
   add(servers_, inner);
@@ -611,28 +566,7 @@ SimulationResult Cluster::ResultOf(double seconds, const std::vector<double>& be
     return a.share > b.share;
   });
   result.events = events_.events();
-  // Threads that share processors are busy while they wait for one, so processors count first.
-  const auto saturated = [&result](const std::string& prefix) {
-    return std::ranges::find_if(result.resources, [&prefix](const ResourceUse& use) {
-      return use.share >= kSaturated && use.resource.starts_with(prefix);
-    });
-  };
-  for (const char* const prefix : {"processors", "device", "network", "threads"}) {
-    if (const auto found = saturated(prefix); found != result.resources.end()) {
-      result.limit = found->resource;
-      return result;
-    }
-  }
-  const double room = result.environment_time.empty() ? 0 : result.environment_time.back().share;
-  if (room > kNoticed && result.learner_waits_share > kNoticed) {
-    result.limit =
-        "environments and learners wait for each other: the queue is short for so many of them "
-        "(replay.table.max_size), or a rank's share of a round is small (learner.round_unrolls)";
-  } else if (result.learner_reduces_share > 3 * kNoticed) {
-    result.limit = "reductions among learner ranks";
-  } else {
-    result.limit = "round trips: more environments would use what is idle";
-  }
+  result.limit = LimitOf(result);
   return result;
 }
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "cli/simulation/simulation_text.h"
+#include "cli/simulation/simulation_result.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {

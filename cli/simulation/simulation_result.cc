@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/simulation/simulation_text.h"
+#include "cli/simulation/simulation_result.h"
 
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace shoal::cli {
 namespace {
+
+// A resource that is used less does not limit a cluster.
+constexpr double kSaturated = 0.9;
+// A share of time that is more than a trifle.
+constexpr double kNoticed = 0.1;
 
 nlohmann::json JsonOf(const std::vector<ResourceUse>& uses) {
   nlohmann::json json = nlohmann::json::object();
@@ -15,6 +21,22 @@ nlohmann::json JsonOf(const std::vector<ResourceUse>& uses) {
 }
 
 }  // namespace
+
+std::string LimitOf(const SimulationResult& result) {
+  for (const char* const prefix : {"processors", "device", "network", "threads"}) {
+    const auto found = std::ranges::find_if(result.resources, [prefix](const ResourceUse& use) {
+      return use.share >= kSaturated && use.resource.starts_with(prefix);
+    });
+    if (found != result.resources.end()) return found->resource;
+  }
+  const double room = result.environment_time.empty() ? 0 : result.environment_time.back().share;
+  if (room > kNoticed && result.learner_waits_share > kNoticed) {
+    return "environments and learners wait for each other: the queue is short for so many of them "
+           "(replay.table.max_size), or a rank's share of a round is small (learner.round_unrolls)";
+  }
+  if (result.learner_reduces_share > 3 * kNoticed) return "reductions among learner ranks";
+  return "round trips: more environments would use what is idle";
+}
 
 std::string ToText(const SimulationResult& result) {
   std::string text = absl::StrFormat(
