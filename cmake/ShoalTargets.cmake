@@ -85,6 +85,19 @@ function(shoal_toml)
   target_compile_definitions(shoal_toml INTERFACE TOML_EXCEPTIONS=0 TOML_HEADER_ONLY=1)
 endfunction()
 
+# METIS and Scotch come without files for CMake or pkg-config.
+function(shoal_partitioners)
+  find_path(METIS_INCLUDE_DIR metis.h REQUIRED)
+  find_library(METIS_LIBRARY metis REQUIRED)
+  find_path(SCOTCH_INCLUDE_DIR scotch/scotch.h REQUIRED)
+  find_library(SCOTCH_LIBRARY scotch REQUIRED)
+  find_library(SCOTCH_ERROR_LIBRARY scotcherr REQUIRED)
+  add_library(shoal_partitioners INTERFACE)
+  target_include_directories(shoal_partitioners SYSTEM INTERFACE "${METIS_INCLUDE_DIR}" "${SCOTCH_INCLUDE_DIR}")
+  target_link_libraries(shoal_partitioners INTERFACE
+    "${METIS_LIBRARY}" "${SCOTCH_LIBRARY}" "${SCOTCH_ERROR_LIBRARY}")
+endfunction()
+
 # shoal_library(<folder> SOURCES ... [PUBLIC libs] [PRIVATE libs]) makes shoal_<folder>. PUBLIC are the libraries whose
 # headers its headers include, PRIVATE those that only its sources use.
 function(shoal_library folder)

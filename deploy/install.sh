@@ -18,10 +18,12 @@ BUILD_PACKAGES=(
   libcli11-dev
   libgrpc++-dev
   libjemalloc-dev
+  libmetis-dev
   libpcre2-dev
   libprotobuf-dev
   libpugixml-dev
   librocksdb-dev
+  libscotch-dev
   libspdlog-dev
   libsqlite3-dev
   libssl-dev

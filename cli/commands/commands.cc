@@ -16,6 +16,7 @@
 #include "cli/commands/doctor_command.h"
 #include "cli/commands/goals_command.h"
 #include "cli/commands/health_command.h"
+#include "cli/commands/place_command.h"
 #include "cli/commands/plan_memory_command.h"
 #include "cli/commands/presets_command.h"
 #include "cli/commands/replay_command.h"
@@ -207,6 +208,7 @@ int RunCommandLine(int argc, char** argv, runtime::TimePoint started) {
   AddDemonstrations(app, action);
   AddDoctor(app, action);
   AddHealth(app, action);
+  AddPlace(app, action);
   AddPlanMemory(app, action);
   AddSimulate(app, action);
   AddPresets(app, action);

@@ -45,6 +45,7 @@ const std::vector<Folder> kTable = {
     {"text/language", {kGrpc, kProtobuf, kBoost}},
     {"text/embedding", {kGrpc, kProtobuf, kTorch, kBoost}},
     {"text/intent", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"placement", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"encoder", {kGrpc}},
     {"mockserver/messages", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"mockserver/faults", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},

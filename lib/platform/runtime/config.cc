@@ -15,10 +15,10 @@ namespace shoal::runtime {
 namespace {
 
 // Every section that a cluster file may have, whichever process reads it.
-constexpr std::array<std::string_view, 15> kSections = {
-    "run",     "cluster",    "policy", "algorithm", "environment",
-    "actor",   "mockserver", "replay", "inference", "learner",
-    "encoder", "train",      "report", "discover",  "simulation"};
+constexpr std::array<std::string_view, 16> kSections = {
+    "run",        "cluster",  "policy",     "algorithm", "environment", "actor",
+    "mockserver", "replay",   "inference",  "learner",   "encoder",     "train",
+    "report",     "discover", "simulation", "placement"};
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 

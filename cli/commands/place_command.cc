@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/place_command.h"
+
+#include <absl/strings/str_format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/commands/command_result.h"
+#include "placement/device_set.h"
+#include "placement/graph_file.h"
+#include "placement/peers.h"
+#include "placement/schedule_chart.h"
+#include "placement/simulator.h"
+#include "platform/display/line_chart.h"
+#include "platform/display/live_line.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/clock.h"
+
+namespace shoal::cli {
+namespace {
+
+using placement::DeviceSet;
+using placement::Graph;
+using placement::Limit;
+using placement::Peer;
+using placement::Placement;
+
+constexpr double kGibi = 1 << 30;
+constexpr std::size_t kShownLimits = 3;
+
+struct DeviceUse {
+  std::size_t operations = 0;
+  double busy_seconds = 0;
+  double peak_bytes = 0;
+  // The names of its groups; of many, the first and the last.
+  std::string groups;
+};
+
+struct Answer {
+  std::vector<Peer> peers;
+  std::size_t best = 0;
+  std::vector<Limit> limits;
+  std::vector<DeviceUse> uses;
+
+  const Peer& Best() const { return peers[best]; }
+};
+
+std::string GroupsText(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.size() > kShown && i >= kShown / 2 && i + kShown / 2 < names.size()) {
+      if (i == kShown / 2) text += ", ...";
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + names[i];
+  }
+  return text;
+}
+
+std::vector<DeviceUse> UsesOf(const Graph& graph, const Placement& placement,
+                              const placement::Simulator& simulator) {
+  std::vector<DeviceUse> uses(simulator.devices());
+  std::vector<std::vector<std::string>> names(uses.size());
+  const std::vector<placement::OperationRun> runs = simulator.Runs();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    DeviceUse& use = uses[placement[graph.operations[i].group]];
+    ++use.operations;
+    use.busy_seconds += runs[i].finish - runs[i].start;
+  }
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    names[placement[group]].push_back(graph.groups[group]);
+  }
+  for (std::size_t device = 0; device < uses.size(); ++device) {
+    uses[device].peak_bytes = simulator.peak_bytes()[device];
+    uses[device].groups = GroupsText(names[device]);
+  }
+  return uses;
+}
+
+std::string TimeText(const placement::Step& step) {
+  if (!step.fits()) return absl::StrFormat("out of memory by %.0f %%", 100 * step.excess);
+  return absl::StrFormat("%.3f ms", 1e3 * step.seconds);
+}
+
+std::string AgainstBest(const placement::Step& step, const placement::Step& best) {
+  if (!step.fits() || !best.fits()) return "";
+  return absl::StrFormat("+%.1f %%", 100 * (step.seconds / best.seconds - 1));
+}
+
+// Names the best method, and one device if that is no slower.
+std::string BestText(const Answer& answer) {
+  const Peer& best = answer.Best();
+  return absl::StrFormat(
+      "best placement: %s, %s a step (predicted)%s\n", best.method, TimeText(best.found.step),
+      best.method == "one device" ? "; no way was found to be faster on several" : "");
+}
+
+std::string LimitText(const std::vector<Limit>& limits) {
+  std::string text = "limited by";
+  for (std::size_t i = 0; i < std::min(limits.size(), kShownLimits); ++i) {
+    absl::StrAppendFormat(&text, "%s %s (twice as fast: -%.1f %%)", i == 0 ? "" : ",",
+                          limits[i].name, 100 * limits[i].gain);
+  }
+  return limits.empty() ? "limited by no single device or link\n" : text + "\n";
+}
+
+std::string Describe(const Graph& graph, const DeviceSet& devices, const Answer& answer) {
+  std::string text =
+      absl::StrFormat("%s: %d operations in %d groups on %d devices\n\n", graph.name,
+                      graph.operations.size(), graph.groups.size(), devices.devices.size());
+  absl::StrAppendFormat(&text, "%-14s %22s %10s %12s %12s\n", "method", "step", "slower", "tried",
+                        "best after");
+  for (const Peer& peer : answer.peers) {
+    absl::StrAppendFormat(&text, "%-14s %22s %10s %12d %12d\n", peer.method,
+                          TimeText(peer.found.step),
+                          AgainstBest(peer.found.step, answer.Best().found.step),
+                          peer.found.evaluations, peer.found.best_after);
+  }
+  text += "\n" + BestText(answer) + LimitText(answer.limits) + "\n";
+  absl::StrAppendFormat(&text, "%-10s %10s %8s %22s  %s\n", "device", "operations", "busy",
+                        "memory at most", "groups");
+  const double seconds = answer.Best().found.step.seconds;
+  for (std::size_t i = 0; i < answer.uses.size(); ++i) {
+    const DeviceUse& use = answer.uses[i];
+    const std::string memory = absl::StrFormat("%.2f of %.0f GiB", use.peak_bytes / kGibi,
+                                               devices.devices[i].memory_bytes / kGibi);
+    absl::StrAppendFormat(&text, "%-10s %10d %6.1f %% %22s  %s\n", devices.devices[i].name,
+                          use.operations, seconds > 0 ? 100 * use.busy_seconds / seconds : 0,
+                          memory, use.groups);
+  }
+  return text;
+}
+
+std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& answer,
+                   const placement::Simulator& simulator) {
+  using display::EscapeHtml;
+  const placement::Step& best = answer.Best().found.step;
+  std::string body =
+      "<p class=\"line\">" + EscapeHtml(BestText(answer)) + "</p><p>" +
+      EscapeHtml(LimitText(answer.limits)) + "</p><h2>Schedule</h2>" +
+      DrawSchedule(graph, devices, answer.Best().found.placement, simulator, best.seconds) +
+      "<h2>Methods</h2><table><tr><th>method<th>step<th>slower<th>placements "
+      "tried<th>best after</tr>";
+  for (const Peer& peer : answer.peers) {
+    absl::StrAppendFormat(&body, "<tr><td>%s<td>%s<td>%s<td>%d<td>%d</tr>", EscapeHtml(peer.method),
+                          TimeText(peer.found.step), AgainstBest(peer.found.step, best),
+                          peer.found.evaluations, peer.found.best_after);
+  }
+  body +=
+      "</table><h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
+      "most<th>memory<th class=\"l\">groups</tr>";
+  for (std::size_t i = 0; i < answer.uses.size(); ++i) {
+    const DeviceUse& use = answer.uses[i];
+    absl::StrAppendFormat(
+        &body, "<tr><td>%s<td>%d<td>%.1f %%<td>%.2f GiB<td>%.0f GiB<td class=\"l\">%s</tr>",
+        EscapeHtml(devices.devices[i].name), use.operations,
+        best.seconds > 0 ? 100 * use.busy_seconds / best.seconds : 0, use.peak_bytes / kGibi,
+        devices.devices[i].memory_bytes / kGibi, EscapeHtml(use.groups));
+  }
+  return display::HtmlPage("Placement of " + graph.name, body + "</table>");
+}
+
+std::string PlacementText(const Graph& graph, const DeviceSet& devices, const Peer& best) {
+  nlohmann::json groups = nlohmann::json::object();
+  for (std::size_t group = 0; group < graph.groups.size(); ++group) {
+    groups[graph.groups[group]] = devices.devices[best.found.placement[group]].name;
+  }
+  const nlohmann::json file = {{"graph", graph.name},
+                               {"method", best.method},
+                               {"step_seconds", best.found.step.seconds},
+                               {"placement", std::move(groups)}};
+  return file.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& devices,
+                                           placement::Simulator& simulator,
+                                           const PlaceFlags& flags) {
+  display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
+  return ComparePeers(graph, devices, simulator,
+                      {.evaluations = flags.evaluations,
+                       .seed = flags.seed,
+                       .progress = [&](const std::string& method, std::uint64_t tried) {
+                         line.Show([&](std::optional<std::size_t>) {
+                           return absl::StrFormat("%s: %d of %d placements", method, tried,
+                                                  flags.evaluations);
+                         });
+                       }});
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
+  SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
+  SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices, placement::LoadDevices(flags.devices));
+  SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
+                         placement::Simulator::Create(graph, devices));
+  Answer answer;
+  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, flags));
+  answer.best = placement::BestPeer(answer.peers);
+  const Peer& best = answer.Best();
+  if (!best.found.step.fits()) {
+    return runtime::ResourceExhausted("no placement that was tried fits: the best, of " +
+                                      best.method + ", is " + TimeText(best.found.step) +
+                                      "; more --evaluations or devices may help");
+  }
+  SHOAL_RETURN_IF_ERROR(simulator.Run(best.found.placement).status());
+  answer.limits = placement::Limits(devices, simulator);
+  answer.uses = UsesOf(graph, best.found.placement, simulator);
+  if (!flags.page.empty()) {
+    SHOAL_RETURN_IF_ERROR(
+        runtime::WriteFileAtomically(flags.page, PageOf(graph, devices, answer, simulator)));
+  }
+  if (!flags.save.empty()) {
+    SHOAL_RETURN_IF_ERROR(
+        runtime::WriteFileAtomically(flags.save, PlacementText(graph, devices, best)));
+  }
+  return Describe(graph, devices, answer);
+}
+
+void AddPlace(CLI::App& app, std::function<int()>& action) {
+  const auto flags = std::make_shared<PlaceFlags>();
+  CLI::App* const place = app.add_subcommand(
+      "place",
+      "Say which device should run which operation of a neural network, and how long a training "
+      "step then takes");
+  place
+      ->add_option("GRAPH", flags->graph,
+                   "file of the network's operations, e.g. data/placement/graphs/resnet50.json")
+      ->required()
+      ->check(CLI::ExistingFile);
+  place
+      ->add_option("--devices", flags->devices,
+                   "file of devices and links, e.g. data/placement/devices/k80x2.toml")
+      ->required()
+      ->check(CLI::ExistingFile);
+  place->add_option("--evaluations", flags->evaluations, "placements that each search tries")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+      ->capture_default_str();
+  place->add_option("--seed", flags->seed, "every random draw is a function of it")
+      ->capture_default_str();
+  place->add_option("--page", flags->page,
+                    "HTML file to write, with the schedule as a picture: devices and links over "
+                    "time");
+  place->add_option("--save", flags->save, "JSON file to write, with the device of each group");
+  place->callback(
+      [flags, &action] { action = [flags] { return PrintResult(PlaceGraph(*flags)); }; });
+}
+
+}  // namespace shoal::cli

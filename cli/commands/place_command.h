@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// `shoal place GRAPH --devices FILE`: which device runs which operation of a neural network, so
+// that a training step takes the least time, and how long it then takes.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::cli {
+
+struct PlaceFlags {
+  // The files of the graph and the devices.
+  std::string graph;
+  std::string devices;
+  std::uint64_t evaluations = 20'000;
+  std::uint64_t seed = 1;
+  // Where the page and the placement are written; empty for nowhere.
+  std::string page;
+  std::string save;
+};
+
+// Returns what the command prints: each method's step time, what limits the best placement, and the
+// memory, work and groups of each device. Writes the files that the flags name. Progress goes to
+// standard error. RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory; other
+// errors are those of the files.
+absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags);
+
+// Adds the subcommand to `app`. When it is parsed, it sets `action`, which returns the exit code.
+void AddPlace(CLI::App& app, std::function<int()>& action);
+
+}  // namespace shoal::cli

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/device_set.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/config.h"
+
+namespace shoal::placement {
+namespace {
+
+constexpr double kGiga = 1e9;
+constexpr double kTera = 1e12;
+constexpr double kMicro = 1e-6;
+constexpr double kGibi = 1 << 30;
+constexpr std::size_t kNone = ~std::size_t{0};
+
+struct SpeedTable {
+  std::string kind;
+  double tflops = 1;
+
+  void Visit(runtime::Visitor& visitor) {
+    visitor.Knob("kind", kind, {.help = "kind of operation"});
+    visitor.Knob("tflops", tflops,
+                 {.help = "speed of this kind", .unit = "Tflop/s", .min = 1e-6, .max = 1e9});
+  }
+};
+
+struct DeviceTable {
+  std::string name;
+  std::int64_t count = 1;
+  double memory_gib = 1;
+  double tflops = 1;
+  double memory_gb_per_s = 1;
+  double overhead_us = 0;
+  std::vector<SpeedTable> speeds;
+
+  void Visit(runtime::Visitor& visitor) {
+    visitor.Knob("name", name, {.help = "name; several devices are name:0, name:1 and so on"});
+    visitor.Knob("count", count,
+                 {.help = "devices of this kind", .min = 1, .max = double{kMostDevices}});
+    visitor.Knob("memory_gib", memory_gib,
+                 {.help = "memory", .unit = "GiB", .min = 1e-9, .max = 1e9});
+    visitor.Knob("tflops", tflops,
+                 {.help = "speed of kinds without one of their own",
+                  .unit = "Tflop/s",
+                  .min = 1e-6,
+                  .max = 1e9});
+    visitor.Knob("memory_gb_per_s", memory_gb_per_s,
+                 {.help = "speed of its memory", .unit = "GB/s", .min = 1e-6, .max = 1e9});
+    visitor.Knob("overhead_us", overhead_us,
+                 {.help = "time that each operation takes besides",
+                  .unit = "microseconds",
+                  .min = 0,
+                  .max = 1e9});
+    visitor.Groups("speed", speeds);
+  }
+};
+
+struct LinkTable {
+  std::string name = "link";
+  std::vector<std::string> from;
+  std::vector<std::string> to;
+  double gb_per_s = 1;
+  double latency_us = 0;
+  std::string sharing = "pair";
+
+  void Visit(runtime::Visitor& visitor) {
+    visitor.Knob("name", name, {.help = "name in reports"});
+    visitor.Knob("from", from, {.help = "senders, by the names of device tables or of devices"});
+    visitor.Knob("to", to, {.help = "receivers, likewise"});
+    visitor.Knob("gb_per_s", gb_per_s,
+                 {.help = "bandwidth", .unit = "GB/s", .min = 1e-6, .max = 1e9});
+    visitor.Knob(
+        "latency_us", latency_us,
+        {.help = "time before a transfer begins", .unit = "microseconds", .min = 0, .max = 1e9});
+    visitor.Knob("sharing", sharing,
+                 {.help = "which transfers wait for each other: those of a pair of devices, of a "
+                          "sender, or all of this link",
+                  .choices = {"pair", "sender", "all"}});
+  }
+};
+
+struct Tables {
+  std::vector<DeviceTable> devices;
+  std::vector<LinkTable> links;
+
+  void Visit(runtime::Visitor& visitor) {
+    visitor.Groups("device", devices);
+    visitor.Groups("link", links);
+  }
+};
+
+class Builder {
+ public:
+  absl::StatusOr<DeviceSet> Build(const Tables& tables) {
+    for (const DeviceTable& table : tables.devices) SHOAL_RETURN_IF_ERROR(AddDevices(table));
+    if (set_.devices.empty()) return runtime::InvalidArgument("there is no [[placement.device]]");
+    const std::size_t count = set_.devices.size();
+    set_.channel_between.assign(count * count, kNone);
+    for (const LinkTable& table : tables.links) SHOAL_RETURN_IF_ERROR(AddLink(table));
+    for (std::size_t from = 0; from < count; ++from) {
+      for (std::size_t to = 0; to < count; ++to) {
+        if (from != to && set_.channel_between[from * count + to] == kNone) {
+          return runtime::InvalidArgument("there is no [[placement.link]] from " + NameOf(from) +
+                                          " to " + NameOf(to));
+        }
+      }
+    }
+    return set_;
+  }
+
+ private:
+  absl::Status AddDevices(const DeviceTable& table) {
+    if (table.name.empty()) return runtime::InvalidArgument("a [[placement.device]] has no name");
+    for (std::int64_t i = 0; i < table.count; ++i) {
+      Device device{.name = table.name + (table.count > 1 ? ":" + std::to_string(i) : ""),
+                    .memory_bytes = table.memory_gib * kGibi,
+                    .speed = table.tflops * kTera,
+                    .kind_speed = {},
+                    .memory_speed = table.memory_gb_per_s * kGiga,
+                    .overhead = table.overhead_us * kMicro};
+      for (const SpeedTable& speed : table.speeds) {
+        device.kind_speed[speed.kind] = speed.tflops * kTera;
+      }
+      if (!Find(device.name).empty()) {
+        return runtime::InvalidArgument("there are two devices " + device.name);
+      }
+      if (set_.devices.size() == kMostDevices) {
+        return runtime::InvalidArgument("there are more than " + std::to_string(kMostDevices) +
+                                        " devices");
+      }
+      set_.devices.push_back(std::move(device));
+      tables_.push_back(table.name);
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the devices that `name` means.
+  std::vector<std::size_t> Find(const std::string& name) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < set_.devices.size(); ++i) {
+      if (set_.devices[i].name == name || tables_[i] == name) found.push_back(i);
+    }
+    return found;
+  }
+
+  absl::StatusOr<std::vector<std::size_t>> FindAll(const LinkTable& table,
+                                                   const std::vector<std::string>& names) const {
+    std::vector<std::size_t> all;
+    for (const std::string& name : names) {
+      const std::vector<std::size_t> found = Find(name);
+      if (found.empty()) {
+        return runtime::InvalidArgument("link " + table.name + " names the unknown device " + name);
+      }
+      all.insert(all.end(), found.begin(), found.end());
+    }
+    return all;
+  }
+
+  absl::Status AddLink(const LinkTable& table) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::size_t> senders, FindAll(table, table.from));
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::size_t> receivers, FindAll(table, table.to));
+    const std::size_t count = set_.devices.size();
+    std::optional<std::size_t> common;
+    for (const std::size_t from : senders) {
+      std::optional<std::size_t> of_sender;
+      for (const std::size_t to : receivers) {
+        if (from == to) continue;
+        std::size_t& channel = set_.channel_between[from * count + to];
+        if (channel != kNone) {
+          return runtime::InvalidArgument("there are two links from " + NameOf(from) + " to " +
+                                          NameOf(to));
+        }
+        if (table.sharing == "pair") {
+          channel = AddChannel(table, " " + NameOf(from) + " to " + NameOf(to));
+        } else if (table.sharing == "sender") {
+          if (!of_sender) of_sender = AddChannel(table, " from " + NameOf(from));
+          channel = *of_sender;
+        } else {
+          if (!common) common = AddChannel(table, "");
+          channel = *common;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  std::size_t AddChannel(const LinkTable& table, const std::string& ends) {
+    set_.channels.push_back({.name = table.name + ends,
+                             .bandwidth = table.gb_per_s * kGiga,
+                             .latency = table.latency_us * kMicro});
+    return set_.channels.size() - 1;
+  }
+
+  const std::string& NameOf(std::size_t device) const { return set_.devices[device].name; }
+
+  DeviceSet set_;
+  // The name of the table that each device is of.
+  std::vector<std::string> tables_;
+};
+
+}  // namespace
+
+absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source) {
+  Tables tables;
+  runtime::Config config;
+  config.Add("placement", tables);
+  SHOAL_RETURN_IF_ERROR(config.Parse(text, source, {}));
+  absl::StatusOr<DeviceSet> set = Builder().Build(tables);
+  if (!set.ok()) return runtime::Annotate(set.status(), source);
+  return set;
+}
+
+absl::StatusOr<DeviceSet> LoadDevices(const std::string& path) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path, kMostBytes));
+  return ParseDevices(text, path);
+}
+
+}  // namespace shoal::placement

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices that operations can be placed on, and the links between them.
+//
+// Values; thread-safe to read.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/runtime/status.h"
+
+namespace shoal::placement {
+
+struct Device {
+  std::string name;
+  double memory_bytes = 0;
+  // Floating-point operations a second, of kinds that `kind_speed` does not name.
+  double speed = 0;
+  std::map<std::string, double> kind_speed;
+  // Bytes a second that operations read and write.
+  double memory_speed = 0;
+  // Seconds that each operation takes besides.
+  double overhead = 0;
+};
+
+// Transfers on one channel go one after the other.
+struct Channel {
+  std::string name;
+  // Bytes a second.
+  double bandwidth = 0;
+  // Seconds.
+  double latency = 0;
+};
+
+struct DeviceSet {
+  std::vector<Device> devices;
+  std::vector<Channel> channels;
+  // The index of the channel from one device to another: channel_between[from * size + to]. What
+  // stands for a device and itself is not read.
+  std::vector<std::size_t> channel_between;
+};
+
+// The most devices of a set.
+inline constexpr std::size_t kMostDevices = 64;
+
+// Parses the text of a TOML file whose tables are [[placement.device]] and [[placement.link]];
+// data/placement/devices/ has commented examples. `source` names the file in errors.
+// INVALID_ARGUMENT with file, line and key for an unknown key or a value out of range, or naming
+// the device: two of the same name, a link of an unknown one, a pair with no link or two links.
+absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source);
+
+// Reads the file `path`; NOT_FOUND when it is missing.
+absl::StatusOr<DeviceSet> LoadDevices(const std::string& path);
+
+}  // namespace shoal::placement

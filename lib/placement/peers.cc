@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/peers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "placement/group_graph.h"
+#include "placement/min_cut.h"
+#include "placement/rules.h"
+
+namespace shoal::placement {
+namespace {
+
+absl::StatusOr<Found> Judge(Simulator& simulator, Placement placement) {
+  SHOAL_ASSIGN_OR_RETURN(const Step step, simulator.Run(placement));
+  return Found{.placement = std::move(placement), .step = step, .evaluations = 1, .best_after = 1};
+}
+
+absl::StatusOr<Found> BestSingleDevice(Simulator& simulator) {
+  Found best;
+  for (std::size_t device = 0; device < simulator.devices(); ++device) {
+    SHOAL_ASSIGN_OR_RETURN(Found found, Judge(simulator, Placement(simulator.groups(), device)));
+    if (device == 0 || found.step.cost() < best.step.cost()) best = std::move(found);
+  }
+  return best;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
+                                               Simulator& simulator, const PeerOptions& options) {
+  const GroupGraph groups = MakeGroupGraph(graph, simulator);
+  const std::vector<std::size_t> fastest = FastestDevices(simulator);
+  std::vector<Peer> peers;
+  const auto judge = [&](const std::string& method,
+                         absl::StatusOr<Placement> placement) -> absl::Status {
+    SHOAL_RETURN_IF_ERROR(placement.status());
+    SHOAL_ASSIGN_OR_RETURN(Found found, Judge(simulator, *std::move(placement)));
+    peers.push_back({.method = method, .found = std::move(found)});
+    return absl::OkStatus();
+  };
+  const auto search = [&](const std::string& method) {
+    return SearchOptions{
+        .evaluations = options.evaluations,
+        .seed = options.seed,
+        .progress = [&options, method](std::uint64_t tried) { options.progress(method, tried); }};
+  };
+  SHOAL_ASSIGN_OR_RETURN(Found single, BestSingleDevice(simulator));
+  const Placement start = single.placement;
+  peers.push_back({.method = "one device", .found = std::move(single)});
+  SHOAL_RETURN_IF_ERROR(judge("even split", SplitEvenly(groups, fastest)));
+  SHOAL_RETURN_IF_ERROR(judge("HEFT", Heft(graph, devices, simulator)));
+  SHOAL_RETURN_IF_ERROR(judge("Scotch", CutByScotch(groups, fastest)));
+  SHOAL_RETURN_IF_ERROR(judge("METIS", CutByMetis(groups, fastest)));
+  SHOAL_ASSIGN_OR_RETURN(Found annealed,
+                         Anneal(simulator, start, groups.order, search("annealing")));
+  peers.push_back({.method = "annealing", .found = std::move(annealed)});
+  SHOAL_ASSIGN_OR_RETURN(Found drawn, CrossEntropy(simulator, search("cross-entropy")));
+  peers.push_back({.method = "cross-entropy", .found = std::move(drawn)});
+  SHOAL_ASSIGN_OR_RETURN(std::optional<Found> all, BruteForce(simulator, search("brute force")));
+  if (all) peers.push_back({.method = "brute force", .found = *std::move(all)});
+  return peers;
+}
+
+std::size_t BestPeer(const std::vector<Peer>& peers) {
+  const auto best = std::min_element(peers.begin(), peers.end(), [](const Peer& a, const Peer& b) {
+    return a.found.step.cost() < b.found.step.cost();
+  });
+  return static_cast<std::size_t>(best - peers.begin());
+}
+
+std::vector<Limit> Limits(const DeviceSet& devices, const Simulator& simulator) {
+  constexpr double kFaster = 2;
+  constexpr double kLeastGain = 1e-6;
+  std::vector<double> device_speedup(devices.devices.size(), 1);
+  std::vector<double> channel_speedup(devices.channels.size(), 1);
+  const double before = simulator.RetimedSeconds(device_speedup, channel_speedup);
+  std::vector<Limit> limits;
+  const auto try_one = [&](const std::string& name, double& speedup) {
+    speedup = kFaster;
+    const double after = simulator.RetimedSeconds(device_speedup, channel_speedup);
+    speedup = 1;
+    if (before - after > kLeastGain * before) {
+      limits.push_back({.name = name, .gain = 1 - after / before});
+    }
+  };
+  for (std::size_t i = 0; i < device_speedup.size(); ++i) {
+    try_one(devices.devices[i].name, device_speedup[i]);
+  }
+  for (std::size_t i = 0; i < channel_speedup.size(); ++i) {
+    try_one(devices.channels[i].name, channel_speedup[i]);
+  }
+  std::stable_sort(limits.begin(), limits.end(),
+                   [](const Limit& a, const Limit& b) { return a.gain > b.gain; });
+  return limits;
+}
+
+}  // namespace shoal::placement

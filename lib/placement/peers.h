@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The placements of all rules and searches side by side, and what limits the best of them.
+//
+// Pure functions; not thread-safe, since min_cut.h is not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "placement/device_set.h"
+#include "placement/graph.h"
+#include "placement/search.h"
+#include "placement/simulator.h"
+
+namespace shoal::placement {
+
+struct Peer {
+  // For example "HEFT" or "annealing".
+  std::string method;
+  // A rule has one evaluation.
+  Found found;
+};
+
+struct PeerOptions {
+  // Of annealing and the cross-entropy method each; the most of brute force.
+  std::uint64_t evaluations = 20'000;
+  std::uint64_t seed = 1;
+  // Is called while a search runs, with its method and the placements it has tried.
+  std::function<void(const std::string&, std::uint64_t)> progress = [](const std::string&,
+                                                                       std::uint64_t) {};
+};
+
+// Tries the best single device, the even split over the fastest devices, HEFT, Scotch, METIS,
+// annealing from the best of the single devices, the cross-entropy method, and where it ends within
+// options.evaluations, brute force. Some may fail to fit.
+absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
+                                               Simulator& simulator, const PeerOptions& options);
+
+// Returns the index of the peer of least cost, the first of several. REQUIRES: there is one.
+std::size_t BestPeer(const std::vector<Peer>& peers);
+
+struct Limit {
+  // A device or a channel by its name.
+  std::string name;
+  // The share of the step by which it would be shorter if this were twice as fast and everything
+  // went on in the same order.
+  double gain = 0;
+};
+
+// What limits the latest Run of `simulator`, the largest gain first, without those that gain
+// nothing.
+std::vector<Limit> Limits(const DeviceSet& devices, const Simulator& simulator);
+
+}  // namespace shoal::placement

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/rules.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace shoal::placement {
+namespace {
+
+// The operations that one device has been given: start -> finish.
+class Timeline {
+ public:
+  // Returns the earliest start of an operation that is ready at `ready`.
+  double EarliestStart(double ready, double seconds) const {
+    auto next = busy_.upper_bound(ready);
+    double start = ready;
+    if (next != busy_.begin()) start = std::max(start, std::prev(next)->second);
+    while (next != busy_.end() && next->first < start + seconds) {
+      start = std::max(start, next->second);
+      ++next;
+    }
+    return start;
+  }
+
+  // Operations that follow each other without a gap become one entry.
+  void Occupy(double start, double finish) {
+    if (finish <= start) return;
+    auto next = busy_.lower_bound(start);
+    if (next != busy_.end() && next->first <= finish) {
+      finish = std::max(finish, next->second);
+      next = busy_.erase(next);
+    }
+    if (next != busy_.begin() && std::prev(next)->second >= start) {
+      std::prev(next)->second = finish;
+    } else {
+      busy_.emplace(start, finish);
+    }
+  }
+
+ private:
+  std::map<double, double> busy_;
+};
+
+}  // namespace
+
+Placement SplitEvenly(const GroupGraph& groups, const std::vector<std::size_t>& devices) {
+  const double total = std::accumulate(groups.seconds.begin(), groups.seconds.end(), 0.0);
+  Placement placement(groups.seconds.size());
+  double before = 0;
+  for (const std::size_t group : groups.order) {
+    const double middle = before + groups.seconds[group] / 2;
+    before += groups.seconds[group];
+    const double share = total > 0 ? middle / total : 0;
+    const auto run = static_cast<std::size_t>(share * static_cast<double>(devices.size()));
+    placement[group] = devices[std::min(run, devices.size() - 1)];
+  }
+  return placement;
+}
+
+Placement Heft(const Graph& graph, const DeviceSet& devices, const Simulator& simulator) {
+  const std::size_t count = devices.devices.size();
+  std::vector<std::optional<std::size_t>> chosen(graph.groups.size());
+  std::vector<double> finish(graph.operations.size());
+  std::vector<Timeline> timelines(count);
+  for (std::size_t position = 0; position < graph.operations.size(); ++position) {
+    const std::size_t index = simulator.by_priority()[position];
+    const Operation& operation = graph.operations[index];
+    std::optional<std::size_t>& device = chosen[operation.group];
+    double best_start = 0;
+    double best_finish = std::numeric_limits<double>::infinity();
+    std::size_t best = 0;
+    for (std::size_t candidate = 0; candidate < count; ++candidate) {
+      if (device && *device != candidate) continue;
+      double ready = 0;
+      for (const Input& input : operation.inputs) {
+        const std::size_t from = chosen[graph.operations[input.from].group].value_or(candidate);
+        double arrival = finish[input.from];
+        if (from != candidate) {
+          const Channel& channel =
+              devices.channels[devices.channel_between[from * count + candidate]];
+          arrival += channel.latency + input.bytes / channel.bandwidth;
+        }
+        ready = std::max(ready, arrival);
+      }
+      const double seconds = simulator.Seconds(position, candidate);
+      const double start = timelines[candidate].EarliestStart(ready, seconds);
+      if (start + seconds < best_finish) {
+        best_start = start;
+        best_finish = start + seconds;
+        best = candidate;
+      }
+    }
+    device = best;
+    finish[index] = best_finish;
+    timelines[best].Occupy(best_start, best_finish);
+  }
+  Placement placement;
+  for (const std::optional<std::size_t>& device : chosen) placement.push_back(device.value_or(0));
+  return placement;
+}
+
+}  // namespace shoal::placement

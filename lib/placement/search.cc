@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "platform/runtime/random.h"
+#include "rl/estimators/elites.h"
+
+namespace shoal::placement {
+namespace {
+
+// Tries placements and remembers the best.
+class Trial {
+ public:
+  Trial(Simulator& simulator, const SearchOptions& options)
+      : simulator_(simulator), options_(options) {}
+
+  absl::StatusOr<double> Cost(const Placement& placement) {
+    SHOAL_ASSIGN_OR_RETURN(const Step step, simulator_.Run(placement));
+    ++found_.evaluations;
+    options_.progress(found_.evaluations);
+    if (found_.placement.empty() || step.cost() < found_.step.cost()) {
+      found_.placement = placement;
+      found_.step = step;
+      found_.best_after = found_.evaluations;
+    }
+    return step.cost();
+  }
+
+  bool Ended() const { return found_.evaluations >= options_.evaluations; }
+  std::uint64_t evaluations() const { return found_.evaluations; }
+  Found Take() { return std::move(found_); }
+
+ private:
+  Simulator& simulator_;
+  const SearchOptions& options_;
+  Found found_;
+};
+
+std::size_t Draw(runtime::Random& random, std::size_t bound) {
+  return static_cast<std::size_t>(random.Below(bound));
+}
+
+void Move(runtime::Random& random, const std::vector<std::size_t>& order, std::size_t devices,
+          Placement& placement) {
+  const std::size_t device = Draw(random, devices);
+  const std::size_t one = Draw(random, order.size());
+  const std::size_t other = Draw(random, order.size());
+  switch (random.Below(3)) {
+    case 0:
+      placement[order[one]] = device;
+      break;
+    case 1:
+      for (std::size_t i = std::min(one, other); i <= std::max(one, other); ++i) {
+        placement[order[i]] = device;
+      }
+      break;
+    default:
+      std::swap(placement[order[one]], placement[order[other]]);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
+                             const std::vector<std::size_t>& order, const SearchOptions& options) {
+  constexpr double kFirst = 0.1;
+  constexpr double kLast = 1e-4;
+  Trial trial(simulator, options);
+  runtime::Random random(runtime::DeriveSeed(options.seed, "annealing"));
+  Placement placement = start;
+  SHOAL_ASSIGN_OR_RETURN(double cost, trial.Cost(placement));
+  const double scale = cost;
+  Placement next;
+  while (!trial.Ended()) {
+    const double progress =
+        static_cast<double>(trial.evaluations()) / static_cast<double>(options.evaluations);
+    const double temperature = scale * kFirst * std::pow(kLast / kFirst, progress);
+    next = placement;
+    Move(random, order, simulator.devices(), next);
+    SHOAL_ASSIGN_OR_RETURN(const double next_cost, trial.Cost(next));
+    if (next_cost > cost && random.Uniform() >= std::exp((cost - next_cost) / temperature)) {
+      continue;
+    }
+    std::swap(placement, next);
+    cost = next_cost;
+  }
+  return trial.Take();
+}
+
+absl::StatusOr<Found> CrossEntropy(Simulator& simulator, const SearchOptions& options) {
+  constexpr std::uint64_t kBatches = 50;
+  constexpr std::uint64_t kLeast = 10;
+  constexpr std::uint64_t kMost = 1000;
+  constexpr double kPercentile = 90;
+  constexpr double kUniform = 0.1;
+  const std::uint64_t batch = std::clamp(options.evaluations / kBatches, kLeast, kMost);
+  const std::size_t groups = simulator.groups();
+  const std::size_t devices = simulator.devices();
+  const double even = 1.0 / static_cast<double>(devices);
+  Trial trial(simulator, options);
+  runtime::Random random(runtime::DeriveSeed(options.seed, "cross-entropy"));
+  std::vector<double> probability(groups * devices, even);
+  while (!trial.Ended()) {
+    std::vector<Placement> placements;
+    std::vector<float> returns;
+    while (placements.size() < batch && !trial.Ended()) {
+      Placement placement(groups);
+      for (std::size_t group = 0; group < groups; ++group) {
+        double left = random.Uniform();
+        std::size_t device = 0;
+        while (device + 1 < devices && left >= probability[group * devices + device]) {
+          left -= probability[group * devices + device++];
+        }
+        placement[group] = device;
+      }
+      SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(placement));
+      placements.push_back(std::move(placement));
+      returns.push_back(static_cast<float>(-cost));
+    }
+    const std::vector<std::size_t> elites = estimators::Elites(returns, kPercentile);
+    const double share = (1 - kUniform) / static_cast<double>(elites.size());
+    std::fill(probability.begin(), probability.end(), kUniform * even);
+    for (const std::size_t elite : elites) {
+      for (std::size_t group = 0; group < groups; ++group) {
+        probability[group * devices + placements[elite][group]] += share;
+      }
+    }
+  }
+  return trial.Take();
+}
+
+absl::StatusOr<std::optional<Found>> BruteForce(Simulator& simulator,
+                                                const SearchOptions& options) {
+  const double all =
+      std::pow(static_cast<double>(simulator.devices()), static_cast<double>(simulator.groups()));
+  if (all > static_cast<double>(options.evaluations)) return std::nullopt;
+  Trial trial(simulator, options);
+  Placement placement(simulator.groups());
+  while (true) {
+    SHOAL_RETURN_IF_ERROR(trial.Cost(placement).status());
+    std::size_t group = 0;
+    while (group < placement.size() && ++placement[group] == simulator.devices()) {
+      placement[group++] = 0;
+    }
+    if (group == placement.size()) return trial.Take();
+  }
+}
+
+}  // namespace shoal::placement
