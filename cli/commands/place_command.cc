@@ -199,7 +199,8 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
 
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
-  SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices, placement::LoadDevices(flags.devices));
+  SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices,
+                         placement::LoadDevices(flags.devices, flags.overrides));
   SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
                          placement::Simulator::Create(graph, devices));
   Answer answer;
@@ -238,7 +239,7 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       ->check(CLI::ExistingFile);
   place
       ->add_option("--devices", flags->devices,
-                   "file of devices and links, e.g. data/placement/devices/k80x2.toml")
+                   "file of devices and links, e.g. data/placement/devices/k80.toml")
       ->required()
       ->check(CLI::ExistingFile);
   place->add_option("--evaluations", flags->evaluations, "placements that each search tries")
@@ -246,6 +247,12 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       ->capture_default_str();
   place->add_option("--seed", flags->seed, "every random draw is a function of it")
       ->capture_default_str();
+  place
+      ->add_option(
+          "--set", flags->overrides,
+          "section.key=value, over the file of devices, e.g. placement.device.gpu.count=8; "
+          "repeatable")
+      ->allow_extra_args(false);
   place->add_option("--page", flags->page,
                     "HTML file to write, with the schedule as a picture: devices and links over "
                     "time");

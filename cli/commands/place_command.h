@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 
@@ -16,6 +17,8 @@ struct PlaceFlags {
   // The files of the graph and the devices.
   std::string graph;
   std::string devices;
+  // section.key=value, over the file of devices.
+  std::vector<std::string> overrides;
   std::uint64_t evaluations = 20'000;
   std::uint64_t seed = 1;
   // Where the page and the placement are written; empty for nowhere.

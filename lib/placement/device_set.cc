@@ -203,20 +203,22 @@ class Builder {
 
 }  // namespace
 
-absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source) {
+absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source,
+                                       const std::vector<std::string>& overrides) {
   Tables tables;
   runtime::Config config;
   config.Add("placement", tables);
-  SHOAL_RETURN_IF_ERROR(config.Parse(text, source, {}));
+  SHOAL_RETURN_IF_ERROR(config.Parse(text, source, overrides));
   absl::StatusOr<DeviceSet> set = Builder().Build(tables);
   if (!set.ok()) return runtime::Annotate(set.status(), source);
   return set;
 }
 
-absl::StatusOr<DeviceSet> LoadDevices(const std::string& path) {
+absl::StatusOr<DeviceSet> LoadDevices(const std::string& path,
+                                      const std::vector<std::string>& overrides) {
   constexpr std::size_t kMostBytes = 1 << 20;
   SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path, kMostBytes));
-  return ParseDevices(text, path);
+  return ParseDevices(text, path, overrides);
 }
 
 }  // namespace shoal::placement

@@ -46,13 +46,16 @@ struct DeviceSet {
 // The most devices of a set.
 inline constexpr std::size_t kMostDevices = 64;
 
-// Parses the text of a TOML file whose tables are [[placement.device]] and [[placement.link]];
-// data/placement/devices/ has commented examples. `source` names the file in errors.
-// INVALID_ARGUMENT with file, line and key for an unknown key or a value out of range, or naming
-// the device: two of the same name, a link of an unknown one, a pair with no link or two links.
-absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source);
+// Parses the text of a TOML file whose tables are [[placement.device]] and [[placement.link]], and
+// applies `overrides` (platform/runtime/config.h); data/placement/devices/ has commented examples.
+// `source` names the file in errors. INVALID_ARGUMENT with file, line and key for an unknown key or
+// a value out of range, or naming the device: two of the same name, a link of an unknown one, a
+// pair with no link or two links.
+absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source,
+                                       const std::vector<std::string>& overrides = {});
 
 // Reads the file `path`; NOT_FOUND when it is missing.
-absl::StatusOr<DeviceSet> LoadDevices(const std::string& path);
+absl::StatusOr<DeviceSet> LoadDevices(const std::string& path,
+                                      const std::vector<std::string>& overrides = {});
 
 }  // namespace shoal::placement

@@ -32,7 +32,8 @@ struct Found {
 
 // Simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983) from the placement
 // `start`. A move puts one group, or a run of groups that follow each other in `order`, on one
-// device, or exchanges the devices of two groups. The temperature falls geometrically from 10 % to 0.01 % of the start's cost.
+// device, or exchanges the devices of two groups. The temperature falls geometrically from 10 % to
+// 0.01 % of the start's cost.
 absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
                              const std::vector<std::size_t>& order, const SearchOptions& options);
 

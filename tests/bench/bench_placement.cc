@@ -2,7 +2,7 @@
 // Measures how many placements one core simulates in a second.
 //
 //   bench_placement [--graph data/placement/graphs/resnet50.json]
-//       [--devices data/placement/devices/k80x2.toml] [--seconds 2]
+//       [--devices data/placement/devices/k80.toml] [--seconds 2]
 //
 // Random placements of the graph's groups are simulated, and then random placements of single
 // operations. The last line is one JSON object with both rates.
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Settings {
   std::string graph = "data/placement/graphs/resnet50.json";
-  std::string devices = "data/placement/devices/k80x2.toml";
+  std::string devices = "data/placement/devices/k80.toml";
   double seconds = 2;
 };
 

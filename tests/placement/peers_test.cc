@@ -50,7 +50,8 @@ TEST_CASE("the largest limit is what makes the step shorter when it is faster") 
 TEST_CASE(
     "ResNet-50 on two GPUs: every method's placement is a step of the graph, and searches win") {
   const Graph graph = LoadGraph("data/placement/graphs/resnet50.json").value();
-  const DeviceSet devices = LoadDevices("data/placement/devices/k80x2.toml").value();
+  const DeviceSet devices =
+      LoadDevices("data/placement/devices/k80.toml", {"placement.device.gpu.count=2"}).value();
   Simulator simulator = Simulator::Create(graph, devices).value();
   const std::vector<Peer> peers =
       ComparePeers(graph, devices, simulator, {.evaluations = 1'000, .seed = 1}).value();
