@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kWidth = 1400;
 constexpr double kLabels = 230;
+constexpr double kRight = 40;
 constexpr double kTop = 44;
 constexpr double kLane = 22;
 constexpr int kTicks = 8;
@@ -90,7 +91,7 @@ std::string DrawSchedule(const Graph& graph, const DeviceSet& devices, const Pla
                          const Simulator& simulator, double seconds) {
   const Lanes lanes = LanesOf(graph, devices, placement, simulator);
   const double bottom = kTop + kLane * static_cast<double>(lanes.size());
-  const double scale = seconds > 0 ? (kWidth - kLabels - 20) / seconds : 0;
+  const double scale = seconds > 0 ? (kWidth - kLabels - kRight) / seconds : 0;
   std::string svg = absl::StrFormat(
       R"(<svg viewBox="0 0 %.0f %.0f" role="img"><title>schedule</title>)", kWidth, bottom + 8);
   for (std::size_t i = 0; i < kNames.size(); ++i) {
