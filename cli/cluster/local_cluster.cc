@@ -127,8 +127,11 @@ std::vector<std::string> AddressOverrides(const runtime::ClusterOptions& cluster
 absl::StatusOr<std::vector<PlannedProcess>> PlanCluster(const ClusterPlan& plan) {
   const runtime::ClusterOptions& cluster = plan.cluster;
   const std::int64_t count = cluster.replay_shards + cluster.inference_servers + cluster.actors + 2;
+  std::set<std::string> taken = {cluster.learner, cluster.mockserver, cluster.mockserver_control};
+  taken.insert(cluster.replay.begin(), cluster.replay.end());
+  taken.insert(cluster.inference.begin(), cluster.inference.end());
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> metrics,
-                         FreeLoopbackAddresses(static_cast<int>(count)));
+                         FreeLoopbackAddresses(static_cast<int>(count), taken));
   Planner planner(plan, std::move(metrics));
   if (plan.mockserver) {
     planner.Add("mockserver", 0, kMockserver,
@@ -193,7 +196,8 @@ int Bind(int port) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(int count) {
+absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(int count,
+                                                               const std::set<std::string>& taken) {
   std::random_device device;
   std::uniform_int_distribution<int> draw(kLowestPort, LowestOutgoingPort() - 1);
   std::vector<std::string> addresses;
@@ -202,10 +206,12 @@ absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(int count) {
   for (int attempt = 0; attempt < count * kAttemptsPerPort; ++attempt) {
     if (addresses.size() == static_cast<std::size_t>(count)) break;
     const int port = draw(device);
+    std::string address = "127.0.0.1:" + std::to_string(port);
+    if (taken.contains(address)) continue;
     const int descriptor = Bind(port);
     if (descriptor < 0) continue;
     descriptors.push_back(descriptor);
-    addresses.push_back("127.0.0.1:" + std::to_string(port));
+    addresses.push_back(std::move(address));
   }
   std::for_each(descriptors.begin(), descriptors.end(), ::close);
   if (addresses.size() != static_cast<std::size_t>(count)) {

@@ -2,6 +2,7 @@
 // The plan of a local cluster: its processes, and the arguments that each is started with.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,9 +64,11 @@ std::string ProgramFolder();
 
 // Free TCP ports on 127.0.0.1 for a local cluster.
 //
-// Returns `count` different addresses "127.0.0.1:PORT" on which nobody listens. The ports lie below
-// the range that the kernel gives to outgoing connections, so that a process that is started again
-// finds its port free. Returns RESOURCE_EXHAUSTED when there are not enough.
-absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(int count);
+// Returns `count` different addresses "127.0.0.1:PORT" on which nobody listens and that are not
+// among `taken`, on which somebody is about to. The ports lie below the range that the kernel gives
+// to outgoing connections, so that a process that is started again finds its port free. Returns
+// RESOURCE_EXHAUSTED when there are not enough.
+absl::StatusOr<std::vector<std::string>> FreeLoopbackAddresses(
+    int count, const std::set<std::string>& taken = {});
 
 }  // namespace shoal::cli

@@ -121,7 +121,7 @@ struct Planned {
 
 absl::StatusOr<Planned> PlanOf(const PlanMemoryFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const PlannedCluster cluster,
-                         PlanCluster(flags.cluster, {"replay", "inference", "learner"}));
+                         GatherCluster(flags.cluster, {"replay", "inference", "learner"}));
   Planned planned{.plan = {}, .places = {.host_bytes = HostBytes(), .device_bytes = {}}};
   if (flags.device_gibibytes) {
     planned.places.device_bytes =

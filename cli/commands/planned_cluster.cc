@@ -20,8 +20,8 @@ void AddPlanFlags(CLI::App& command, PlanFlags& flags) {
       ->allow_extra_args(false);
 }
 
-absl::StatusOr<PlannedCluster> PlanCluster(const PlanFlags& flags,
-                                           const std::vector<std::string>& programs) {
+absl::StatusOr<PlannedCluster> GatherCluster(const PlanFlags& flags,
+                                             const std::vector<std::string>& programs) {
   std::vector<std::string> overrides;
   if (!flags.preset.empty()) {
     SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.preset, "data"));

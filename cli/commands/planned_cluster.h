@@ -35,7 +35,7 @@ void AddPlanFlags(CLI::App& command, PlanFlags& flags);
 
 // Asks `programs` (names such as "learner") for their configuration. Returns INVALID_ARGUMENT with
 // the message of the program that refuses, NOT_FOUND for a preset that does not exist.
-absl::StatusOr<PlannedCluster> PlanCluster(const PlanFlags& flags,
-                                           const std::vector<std::string>& programs);
+absl::StatusOr<PlannedCluster> GatherCluster(const PlanFlags& flags,
+                                             const std::vector<std::string>& programs);
 
 }  // namespace shoal::cli

@@ -35,7 +35,7 @@ absl::StatusOr<SimulationOptions> OptionsOf(const SimulateFlags& flags) {
 
 absl::StatusOr<SimulatedCluster> ClusterOf(const SimulateFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const PlannedCluster cluster,
-                         PlanCluster(flags.cluster, {"actor", "replay", "inference", "learner"}));
+                         GatherCluster(flags.cluster, {"actor", "replay", "inference", "learner"}));
   return SimulatedCluster::From(cluster.config, cluster.cluster);
 }
 

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "cli/cluster/local_cluster.h"
@@ -261,6 +262,17 @@ TEST_CASE("free addresses are all different") {
   REQUIRE(addresses.ok());
   std::sort(addresses->begin(), addresses->end());
   REQUIRE(std::unique(addresses->begin(), addresses->end()) == addresses->end());
+}
+
+TEST_CASE("no address is given on which another process is about to listen") {
+  // All but one in a hundred of the ports.
+  std::set<std::string> taken;
+  for (int port = 0; port < 65536; ++port) {
+    if (port % 100 != 7) taken.insert("127.0.0.1:" + std::to_string(port));
+  }
+  const auto addresses = FreeLoopbackAddresses(20, taken);
+  REQUIRE(addresses.ok());
+  for (const std::string& address : *addresses) REQUIRE_FALSE(taken.contains(address));
 }
 
 }  // namespace shoal::cli
