@@ -265,10 +265,10 @@ TEST_CASE("free addresses are all different") {
 }
 
 TEST_CASE("no address is given on which another process is about to listen") {
-  // All but one in a hundred of the ports.
+  // All but one in ten of the ports.
   std::set<std::string> taken;
   for (int port = 0; port < 65536; ++port) {
-    if (port % 100 != 7) taken.insert("127.0.0.1:" + std::to_string(port));
+    if (port % 10 != 7) taken.insert("127.0.0.1:" + std::to_string(port));
   }
   const auto addresses = FreeLoopbackAddresses(20, taken);
   REQUIRE(addresses.ok());
