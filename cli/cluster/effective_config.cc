@@ -64,6 +64,12 @@ void Flatten(const std::string& path, const toml::node& node, std::vector<std::s
   settings.push_back(path + "=" + value.str());
 }
 
+template <typename Value>
+std::optional<Value> ValueAt(const std::string& text, const std::string& path) {
+  const toml::parse_result parsed = toml::parse(text);
+  return parsed.table().at_path(path).value<Value>();
+}
+
 }  // namespace
 
 absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
@@ -88,18 +94,15 @@ absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
 }
 
 std::optional<std::string> EffectiveConfig::Text(const std::string& path) const {
-  const toml::parse_result parsed = toml::parse(text_);
-  return parsed.table().at_path(path).value<std::string>();
+  return ValueAt<std::string>(text_, path);
 }
 
 std::optional<std::int64_t> EffectiveConfig::Integer(const std::string& path) const {
-  const toml::parse_result parsed = toml::parse(text_);
-  return parsed.table().at_path(path).value<std::int64_t>();
+  return ValueAt<std::int64_t>(text_, path);
 }
 
 std::optional<double> EffectiveConfig::Number(const std::string& path) const {
-  const toml::parse_result parsed = toml::parse(text_);
-  return parsed.table().at_path(path).value<double>();
+  return ValueAt<double>(text_, path);
 }
 
 std::vector<std::string> EffectiveConfig::Texts(const std::string& path) const {

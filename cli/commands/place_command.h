@@ -13,6 +13,7 @@
 
 namespace shoal::cli {
 
+// What a person typed after `shoal place`.
 struct PlaceFlags {
   // The files of the graph and the devices.
   std::string graph;

@@ -14,6 +14,7 @@
 
 namespace shoal::cli {
 
+// What a person typed that describes the cluster.
 struct PlanFlags {
   std::string config_path;
   // As for `shoal train`; may be empty.

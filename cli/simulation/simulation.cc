@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/simulation/event_queue.h"
 #include "cli/simulation/simulated_machine.h"
@@ -61,6 +64,13 @@ class Cluster {
     std::size_t next_shard = 0;
     double waiting_since = 0;
   };
+  // A resource of all machines or processes of a kind.
+  struct Resource {
+    std::string name;
+    double used = 0;
+    // What there is of it each second.
+    double capacity = 0;
+  };
   // Sums that began to be counted when the first third was over.
   struct Sums {
     double steps = 0;
@@ -78,7 +88,10 @@ class Cluster {
     double reduces = 0;
   };
 
-  SimulatedMachine& MachineFor(const std::string& program, std::int64_t index, std::int64_t count);
+  // The machines that run a program, and the one of them that runs this process of `count`.
+  std::vector<SimulatedMachine*> HomesOf(std::string_view program) const;
+  SimulatedMachine& MachineFor(std::string_view program, std::int64_t index,
+                               std::int64_t count) const;
   std::int64_t RankUnrolls() const;
   void Step(Block* block);
   void StepService(Block* block, double seconds);
@@ -99,11 +112,9 @@ class Cluster {
   void TryUpdate();
   void Reduce();
   void Publish();
-  std::vector<double> Busy() const;
-  SimulationResult ResultOf(double seconds, const std::vector<double>& before) const;
-  void AddUse(const std::string& name, const std::vector<double>& now,
-              const std::vector<double>& before, double capacity, std::size_t& at,
-              SimulationResult& result) const;
+  // Returns every resource in a fixed order, with how much of it was used since the beginning.
+  std::vector<Resource> Resources() const;
+  SimulationResult ResultOf(double seconds, const std::vector<Resource>& before) const;
 
   const SimulatedCluster& cluster_;
   const SimulationOptions& options_;
@@ -129,7 +140,7 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
     auto& group = machines_.emplace_back();
     for (std::int64_t i = 0; i < kind.count; ++i) {
       group.push_back(std::make_unique<SimulatedMachine>(
-          events_, kind.processors, kind.gigabits_per_second * 1e9 / 8, kind.latency_us * kMicro));
+          events_, kind.processors, kind.bytes_per_second(), kind.latency_us * kMicro));
     }
   }
   const auto make = [this](const char* program, std::int64_t index, std::int64_t count,
@@ -143,17 +154,10 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
   // The mock server works on as many threads as its machine has processors. There is one for each
   // machine that runs it.
   if (cluster_.has_services) {
-    std::int64_t count = 0;
-    for (const SimulatedMachines& kind : options_.machines) {
-      if (std::ranges::find(kind.programs, "mockserver") != kind.programs.end())
-        count += kind.count;
-    }
-    for (std::int64_t i = 0; i < std::min(count, cluster_.actors); ++i) {
-      SimulatedMachine& home = MachineFor("mockserver", i, std::min(count, cluster_.actors));
-      const auto threads =
-          std::max<std::int64_t>(1, static_cast<std::int64_t>(home.processors.processors()));
-      services_.push_back(
-          std::make_unique<SimulatedProgram>(events_, home, static_cast<std::size_t>(threads)));
+    for (SimulatedMachine* const home : HomesOf("mockserver")) {
+      if (services_.size() == actors_.size()) break;
+      const auto threads = static_cast<std::size_t>(std::max(1.0, home->processors.processors()));
+      services_.push_back(std::make_unique<SimulatedProgram>(events_, *home, threads));
     }
   }
   for (std::int64_t i = 0; i < cluster_.inference_servers; ++i) {
@@ -181,14 +185,18 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
   }
 }
 
-SimulatedMachine& Cluster::MachineFor(const std::string& program, std::int64_t index,
-                                      std::int64_t count) {
+std::vector<SimulatedMachine*> Cluster::HomesOf(std::string_view program) const {
   std::vector<SimulatedMachine*> homes;
   for (std::size_t kind = 0; kind < machines_.size(); ++kind) {
-    const auto& programs = options_.machines[kind].programs;
-    if (std::ranges::find(programs, program) == programs.end()) continue;
+    if (!options_.machines[kind].Runs(program)) continue;
     for (const auto& machine : machines_[kind]) homes.push_back(machine.get());
   }
+  return homes;
+}
+
+SimulatedMachine& Cluster::MachineFor(std::string_view program, std::int64_t index,
+                                      std::int64_t count) const {
+  const std::vector<SimulatedMachine*> homes = HomesOf(program);
   const auto places = static_cast<std::int64_t>(homes.size());
   // Neighbours share a machine where there are more processes than machines.
   const std::int64_t place = count <= places ? index : index * places / count;
@@ -436,15 +444,15 @@ void Cluster::TryUpdate() {
 // A ring: each rank sends 2 (W - 1) / W of the parameters in 2 (W - 1) pieces.
 void Cluster::Reduce() {
   const auto ranks = static_cast<double>(ranks_.size());
+  const double bytes = 2 * (ranks - 1) / ranks * options_.costs.parameter_bytes;
   double seconds = 0;
-  for (const Rank& rank : ranks_) {
-    const NetworkInterface& network = rank.program->machine.network;
-    const bool alone = &network == &ranks_.front().program->machine.network &&
-                       &network == &ranks_.back().program->machine.network;
-    if (alone) continue;
-    const double bytes = 2 * (ranks - 1) / ranks * options_.costs.parameter_bytes;
-    seconds = std::max(
-        seconds, bytes / network.bytes_per_second + 2 * (ranks - 1) * network.latency_seconds);
+  // Ranks on one machine reduce in its memory.
+  if (&ranks_.front().program->machine != &ranks_.back().program->machine) {
+    for (const Rank& rank : ranks_) {
+      const NetworkInterface& network = rank.program->machine.network;
+      seconds = std::max(
+          seconds, bytes / network.bytes_per_second + 2 * (ranks - 1) * network.latency_seconds);
+    }
   }
   seconds *= static_cast<double>(cluster_.reductions);
   computing_ = 1;
@@ -471,53 +479,47 @@ void Cluster::Publish() {
   }
 }
 
-// The use of every resource in a fixed order, summed by kind.
-std::vector<double> Cluster::Busy() const {
-  std::vector<double> busy;
-  for (const auto& group : machines_) {
+std::vector<Cluster::Resource> Cluster::Resources() const {
+  std::vector<Resource> resources;
+  for (std::size_t i = 0; i < machines_.size(); ++i) {
+    const SimulatedMachines& kind = options_.machines[i];
+    const double count = static_cast<double>(kind.count);
     double processors = 0;
     double bytes = 0;
-    for (const auto& machine : group) {
+    for (const auto& machine : machines_[i]) {
       processors += machine->processors.busy_seconds();
       bytes += std::max(machine->network.bytes_in, machine->network.bytes_out);
     }
-    busy.push_back(processors);
-    busy.push_back(bytes);
+    resources.push_back({"processors of " + kind.name, processors, count * kind.processors});
+    resources.push_back({"network of " + kind.name, bytes, count * kind.bytes_per_second()});
   }
-  const auto add = [&busy](const auto& all, const auto& program_of) {
+  const auto add = [&resources](const std::string& name, const auto& all, const auto& program_of) {
+    double threads = 0;
     double process = 0;
     double device = 0;
     for (const auto& one : all) {
-      process += program_of(one).process.occupied_seconds();
-      device += program_of(one).on_device.occupied_seconds();
+      const SimulatedProgram& program = program_of(one);
+      threads += static_cast<double>(program.process.threads());
+      process += program.process.occupied_seconds();
+      device += program.on_device.occupied_seconds();
     }
     // A thread waits for its device.
-    busy.push_back(process + device);
-    busy.push_back(device);
+    resources.push_back({"threads of " + name, process + device, threads});
+    resources.push_back({"device of " + name, device, static_cast<double>(all.size())});
   };
   const auto self = [](const std::unique_ptr<SimulatedProgram>& one) -> const SimulatedProgram& {
     return *one;
   };
   const auto inner = [](const auto& one) -> const SimulatedProgram& { return *one.program; };
-  add(actors_, self);
-  add(services_, self);
-  add(servers_, inner);
-  add(shards_, inner);
-  add(ranks_, inner);
-  return busy;
+  add("actors", actors_, self);
+  add("mock servers", services_, self);
+  add("inference", servers_, inner);
+  add("replay", shards_, inner);
+  add("learners", ranks_, inner);
+  return resources;
 }
 
-void Cluster::AddUse(const std::string& name, const std::vector<double>& now,
-                     const std::vector<double>& before, double capacity, std::size_t& at,
-                     SimulationResult& result) const {
-  const double used = now[at] - before[at];
-  ++at;
-  if (capacity > 0 && used > 0) {
-    result.resources.push_back({.resource = name, .share = used / capacity});
-  }
-}
-
-SimulationResult Cluster::ResultOf(double seconds, const std::vector<double>& before) const {
+SimulationResult Cluster::ResultOf(double seconds, const std::vector<Resource>& before) const {
   SimulationResult result;
   result.seconds = seconds;
   result.environment_steps_per_second = sums_.steps / seconds;
@@ -540,28 +542,13 @@ SimulationResult Cluster::ResultOf(double seconds, const std::vector<double>& be
   }
   result.learner_waits_share = waits / rank_seconds;
   result.learner_reduces_share = sums_.reduces / rank_seconds;
-  const std::vector<double> now = Busy();
-  std::size_t at = 0;
-  for (const SimulatedMachines& kind : options_.machines) {
-    const double count = static_cast<double>(kind.count);
-    AddUse("processors of " + kind.name, now, before, seconds * count * kind.processors, at,
-           result);
-    AddUse("network of " + kind.name, now, before,
-           seconds * count * kind.gigabits_per_second * 1e9 / 8, at, result);
+  const std::vector<Resource> now = Resources();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const double used = now[i].used - before[i].used;
+    if (!(used > 0)) continue;
+    result.resources.push_back(
+        {.resource = now[i].name, .share = used / (now[i].capacity * seconds)});
   }
-  const auto threads = [seconds](const auto& count, double each) {
-    return seconds * static_cast<double>(count) * each;
-  };
-  const auto add = [&](const char* name, std::size_t count, double each) {
-    AddUse(std::string("threads of ") + name, now, before, threads(count, each), at, result);
-    AddUse(std::string("device of ") + name, now, before, threads(count, 1), at, result);
-  };
-  add("actors", actors_.size(), static_cast<double>(cluster_.actor_threads));
-  add("mock servers", services_.size(),
-      services_.empty() ? 0 : static_cast<double>(services_.front()->process.threads()));
-  add("inference", servers_.size(), 1);
-  add("replay", shards_.size(), 1);
-  add("learners", ranks_.size(), static_cast<double>(cluster_.learner_threads));
   std::ranges::stable_sort(result.resources, [](const ResourceUse& a, const ResourceUse& b) {
     return a.share > b.share;
   });
@@ -580,7 +567,7 @@ absl::StatusOr<SimulationResult> Cluster::Run(double seconds) {
   };
   if (!events_.RunUntil(warm_up, kMostEvents)) return too_many();
   sums_ = {};
-  const std::vector<double> before = Busy();
+  const std::vector<Resource> before = Resources();
   for (Rank& rank : ranks_) rank.waiting_since = events_.now();
   if (!events_.RunUntil(seconds, kMostEvents)) return too_many();
   return ResultOf(seconds - warm_up, before);

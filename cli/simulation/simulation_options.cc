@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <utility>
 
 #include "cli/results/run_files.h"
 
@@ -44,10 +44,8 @@ class Means {
 
 absl::Status Check(const SimulationOptions& options, const std::string& source) {
   for (const std::string_view program : kPrograms) {
-    const bool placed =
-        std::ranges::any_of(options.machines, [&](const SimulatedMachines& machine) {
-          return std::ranges::find(machine.programs, program) != machine.programs.end();
-        });
+    const bool placed = std::ranges::any_of(
+        options.machines, [&](const SimulatedMachines& machine) { return machine.Runs(program); });
     if (!placed) {
       return runtime::InvalidArgument(source + ": no machine runs " + std::string(program) +
                                       "; name it in simulation.machine.programs");
@@ -92,6 +90,10 @@ void SimulatedCosts::Visit(runtime::Visitor& visitor) {
   bytes("row_bytes", row_bytes, "a row on its way from an actor to inference and its answer");
   bytes("item_bytes", item_bytes, "an item of replay on the wire");
   bytes("parameter_bytes", parameter_bytes, "a published policy, and what ranks reduce");
+}
+
+bool SimulatedMachines::Runs(std::string_view program) const {
+  return std::ranges::find(programs, program) != programs.end();
 }
 
 void SimulatedMachines::Visit(runtime::Visitor& visitor) {

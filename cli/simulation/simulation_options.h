@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/config.h"
@@ -53,6 +54,8 @@ struct SimulatedMachines {
   // program are spread evenly over all machines that name it.
   std::vector<std::string> programs = {"actor", "mockserver", "inference", "replay", "learner"};
 
+  bool Runs(std::string_view program) const;
+  double bytes_per_second() const { return gigabits_per_second * 1e9 / 8; }
   void Visit(runtime::Visitor& visitor);
 };
 

@@ -33,6 +33,9 @@ struct Channel {
   double bandwidth = 0;
   // Seconds.
   double latency = 0;
+
+  // Returns how long a transfer takes that has not to wait.
+  double Seconds(double bytes) const { return latency + bytes / bandwidth; }
 };
 
 struct DeviceSet {

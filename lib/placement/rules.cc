@@ -81,7 +81,7 @@ Placement Heft(const Graph& graph, const DeviceSet& devices, const Simulator& si
         if (from != candidate) {
           const Channel& channel =
               devices.channels[devices.channel_between[from * count + candidate]];
-          arrival += channel.latency + input.bytes / channel.bandwidth;
+          arrival += channel.Seconds(input.bytes);
         }
         ready = std::max(ready, arrival);
       }

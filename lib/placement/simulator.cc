@@ -20,7 +20,7 @@ double MeanTransferSeconds(const DeviceSet& devices, double bytes) {
     for (std::size_t to = 0; to < count; ++to) {
       if (from == to) continue;
       const Channel& channel = devices.channels[devices.channel_between[from * count + to]];
-      sum += channel.latency + bytes / channel.bandwidth;
+      sum += channel.Seconds(bytes);
     }
   }
   return count > 1 ? sum / static_cast<double>(count * (count - 1)) : 0;
@@ -226,8 +226,7 @@ void Simulator::Send(Index operation, double now) {
     const auto to = static_cast<std::size_t>(std::countr_zero(rest));
     const std::size_t channel = channel_between_[device * devices_ + to];
     const double start = std::max(channel_free_[channel], now);
-    const double finish =
-        start + (channels_[channel].latency + bytes[to] / channels_[channel].bandwidth);
+    const double finish = start + channels_[channel].Seconds(bytes[to]);
     channel_free_[channel] = finish;
     ++holders_[operation];
     Hold(to, bytes[to]);
@@ -327,9 +326,8 @@ double Simulator::RetimedSeconds(std::span<const double> device_speedup,
   for (const Index begun : begun_) {
     if (begun >= runs_.size()) {
       const Sent& sent = sent_[begun - runs_.size()];
-      const Channel& channel = channels_[sent.channel];
       const double seconds =
-          (channel.latency + sent.bytes / channel.bandwidth) / channel_speedup[sent.channel];
+          channels_[sent.channel].Seconds(sent.bytes) / channel_speedup[sent.channel];
       double& free = channel_free[sent.channel];
       free = std::max(free, finish[sent.operation]) + seconds;
       arrival[begun - runs_.size()] = free;

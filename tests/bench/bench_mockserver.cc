@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -25,6 +24,7 @@
 #include "platform/http/development_certificate.h"
 #include "platform/http/server.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/random.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/landmarks.h"
@@ -253,13 +253,7 @@ absl::Status MeasureReset(const Settings& settings, const mockserver::World& wor
   return absl::OkStatus();
 }
 
-double ResidentMebibytes() {
-  std::uint64_t total = 0;
-  std::uint64_t resident = 0;
-  std::ifstream("/proc/self/statm") >> total >> resident;
-  return static_cast<double>(resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE))) /
-         (1 << 20);
-}
+double ResidentMebibytes() { return runtime::ResidentBytes(::getpid()) / (1 << 20); }
 
 // Each instance has had kPatches. The world that they share counts as resident memory, too.
 absl::Status MeasureSize(const std::shared_ptr<const mockserver::World>& world,

@@ -37,6 +37,7 @@
 #include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/server.h"
@@ -351,16 +352,6 @@ void Join(std::vector<runtime::Thread>& threads, std::vector<std::unique_ptr<Wor
   }
 }
 
-double ResidentBytes(pid_t pid) {
-  std::FILE* const file = std::fopen(("/proc/" + std::to_string(pid) + "/statm").c_str(), "r");
-  if (file == nullptr) return 0;
-  long size = 0;
-  long resident = 0;
-  const bool read = std::fscanf(file, "%ld %ld", &size, &resident) == 2;
-  std::fclose(file);
-  return read ? static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE)) : 0;
-}
-
 void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& shards,
          const Child& sink) {
   std::vector<std::string> addresses;
@@ -424,7 +415,7 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
     if (phase != "insert") add("sampled_per_second", sampled_rates);
     add("ceiling_share", shares);
     double resident = 0;
-    for (const auto& shard : shards) resident += ResidentBytes(shard->pid());
+    for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
     line["resident_per_payload"] =
         resident / static_cast<double>(settings.capacity() * settings.bytes);
     std::printf("%s\n", line.dump().c_str());

@@ -5,17 +5,15 @@
 // changes the load (the length of episodes, the overlays in a batch) and with it the memory.
 //
 // SHOAL_SOAK_SECONDS says for how long; without it, three minutes.
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <thread>
 #include <vector>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/process_usage.h"
 #include "shoal_run.h"
 #include "tests/doubles/environment_number.h"
 
@@ -25,15 +23,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr double kMebibyte = 1 << 20;
-
-// Resident memory in MiB; 0 for a process that is gone.
-double ResidentMebibytes(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
-  double pages = 0;
-  double resident = 0;
-  file >> pages >> resident;
-  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kMebibyte;
-}
 
 double Median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -86,7 +75,7 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
     std::this_thread::sleep_until(next);
     const auto part = static_cast<std::size_t>((next - start) / third);
     for (const auto& [program, pid] : pids) {
-      thirds[part][program].push_back(ResidentMebibytes(pid));
+      thirds[part][program].push_back(runtime::ResidentBytes(pid) / kMebibyte);
     }
     steps_of_third[part] = run.environment_steps();
   }

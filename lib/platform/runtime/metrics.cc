@@ -177,19 +177,18 @@ absl::Status Metrics::Expose(const std::string& address) {
 
 void Metrics::ExposeProcess() {
   Describe({.name = ProcessUsage::kCpuSeconds,
-            .help = "Processors that each program keeps busy, all its processes together.",
+            .help = ProcessUsage::kCpuSecondsHelp,
             .group = "machine",
             .unit = "processors",
             .title = "processor time",
             .draw = Draw::kLabels},
            "counter");
-  Describe(
-      {.name = ProcessUsage::kResidentBytes,
-       .help = "Resident memory of a process of each program, the mean where there are several.",
-       .group = "machine",
-       .title = "resident memory",
-       .draw = Draw::kLabels},
-      "gauge");
+  Describe({.name = ProcessUsage::kResidentBytes,
+            .help = ProcessUsage::kResidentBytesHelp,
+            .group = "machine",
+            .title = "resident memory",
+            .draw = Draw::kLabels},
+           "gauge");
   usage_ = std::make_shared<ProcessUsage>(program_invocation_short_name);
   exposer_->RegisterCollectable(usage_);
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <utility>
 
 namespace shoal::runtime {
 namespace {
@@ -26,32 +25,29 @@ prometheus::MetricFamily Family(const char* name, const char* help, prometheus::
 
 }  // namespace
 
-Usage ReadUsage() {
-  Usage usage;
+double CpuSeconds() {
   rusage own{};
-  if (::getrusage(RUSAGE_SELF, &own) == 0) {
-    usage.cpu_seconds = SecondsOf(own.ru_utime) + SecondsOf(own.ru_stime);
-  }
-  std::ifstream file("/proc/self/statm");
+  if (::getrusage(RUSAGE_SELF, &own) != 0) return 0;
+  return SecondsOf(own.ru_utime) + SecondsOf(own.ru_stime);
+}
+
+double ResidentBytes(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
   double pages = 0;
   double resident = 0;
-  if (file >> pages >> resident) {
-    usage.resident_bytes = resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  }
-  return usage;
+  if (!(file >> pages >> resident)) return 0;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 std::vector<prometheus::MetricFamily> ProcessUsage::Collect() const {
-  const Usage usage = ReadUsage();
   prometheus::ClientMetric cpu;
   cpu.label = {{"program", program_}};
-  cpu.counter.value = usage.cpu_seconds;
+  cpu.counter.value = CpuSeconds();
   prometheus::ClientMetric resident;
   resident.label = {{"program", program_}};
-  resident.gauge.value = usage.resident_bytes;
-  return {Family(kCpuSeconds, "Processor time of the process.", prometheus::MetricType::Counter,
-                 std::move(cpu)),
-          Family(kResidentBytes, "Resident memory of the process.", prometheus::MetricType::Gauge,
+  resident.gauge.value = ResidentBytes(::getpid());
+  return {Family(kCpuSeconds, kCpuSecondsHelp, prometheus::MetricType::Counter, std::move(cpu)),
+          Family(kResidentBytes, kResidentBytesHelp, prometheus::MetricType::Gauge,
                  std::move(resident))};
 }
 

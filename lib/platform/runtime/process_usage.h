@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process takes of its machine, as metrics: processor time and resident memory.
+// What processes take of their machine: processor time and resident memory, of this process also as
+// metrics.
 //
-// The values are read from the kernel whenever somebody asks for the metrics, so nothing has to
-// keep them up to date. Thread-safe.
+// The values are read from the kernel whenever somebody asks for them, so nothing has to keep them
+// up to date. Thread-safe.
 #pragma once
 
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
+#include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shoal::runtime {
 
-struct Usage {
-  // In user and kernel mode, of all threads since the process began.
-  double cpu_seconds = 0;
-  double resident_bytes = 0;
-};
+// The time of this process in user and kernel mode, of all threads since it began.
+double CpuSeconds();
 
-// A value that the kernel does not tell is 0.
-Usage ReadUsage();
+// The resident memory of a process; 0 for one that is gone.
+double ResidentBytes(pid_t pid);
 
 class ProcessUsage final : public prometheus::Collectable {
  public:
   static constexpr char kCpuSeconds[] = "shoal_process_cpu_seconds_total";
+  static constexpr char kCpuSecondsHelp[] =
+      "Processors that each program keeps busy, all its processes together.";
   static constexpr char kResidentBytes[] = "shoal_process_resident_bytes";
+  static constexpr char kResidentBytesHelp[] =
+      "Resident memory of a process of each program, the mean where there are several.";
 
   // `program` becomes the label of both.
   explicit ProcessUsage(std::string program) : program_(std::move(program)) {}
