@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/core/input_gatherer.h"
 
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -43,6 +44,7 @@ InputGatherer::InputGatherer(const PolicyShape& shape, std::uint64_t seed)
 void InputGatherer::Clear() {
   inputs_.rows = 0;
   inputs_.observation.clear();
+  inputs_.frames.clear();
   inputs_.contents.clear();
   inputs_.goal_keys.clear();
   inputs_.past_requests.clear();
@@ -79,6 +81,12 @@ void InputGatherer::AddObservation(const Row& row) {
   std::span<const std::byte> bytes =
       std::span(row.block->observations)
           .subspan(row.index * layout.observation_bytes, layout.observation_bytes);
+  if (shape_.frames) {
+    const std::size_t size = inputs_.frames.size();
+    inputs_.frames.resize(size + bytes.size());
+    std::memcpy(inputs_.frames.data() + size, bytes.data(), bytes.size());
+    return;
+  }
   std::size_t at = inputs_.observation.size();
   inputs_.observation.resize(at + layout.observation_size);
   for (const RowColumn& column : layout.observations) {

@@ -55,6 +55,8 @@ struct PolicyShape {
   std::size_t action_count = 0;
   // O.
   std::size_t observation_size = 0;
+  // Whether an observation is a frame of bytes, which the policy sees through a convolution.
+  bool frames = false;
   // F.
   std::size_t content_count = 0;
   // D.

@@ -126,6 +126,22 @@ absl::Status CheckContents(const proto::ActHello& hello, const model::PolicySpec
                                      std::string(content::kCanonicaliserVersion) + "\"");
 }
 
+// A policy with a convolution sees one observation, which is a frame of bytes.
+absl::Status CheckFrame(const std::vector<RowColumn>& columns, const model::PolicySpec& spec) {
+  if (!spec.has_convolution()) return absl::OkStatus();
+  const bool fits = columns.size() == 1 && columns[0].dtype == runtime::DType::kUInt8 &&
+                    columns[0].shape == spec.frame_shape;
+  if (fits) return absl::OkStatus();
+  std::string sent;
+  for (const RowColumn& column : columns) {
+    sent += (sent.empty() ? "" : ", ") + column.name + " " +
+            std::string(runtime::Name(column.dtype)) + " " + runtime::ToString(column.shape);
+  }
+  return runtime::FailedPrecondition("the policy sees frames of uint8 " +
+                                     runtime::ToString(spec.frame_shape) +
+                                     " through its convolution, the environment sends " + sent);
+}
+
 }  // namespace
 
 PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
@@ -135,6 +151,7 @@ PolicyShape ShapeOf(const model::PolicySpec& spec, std::uint32_t policy_id) {
           .box = spec.has_box(),
           .action_count = static_cast<std::size_t>(spec.action_count),
           .observation_size = static_cast<std::size_t>(spec.observation_size),
+          .frames = spec.has_convolution(),
           .content_count = static_cast<std::size_t>(spec.content_count()),
           .embedding_size = static_cast<std::size_t>(spec.embedding_size),
           .core_state_size = static_cast<std::size_t>(spec.core_state_size()),
@@ -167,6 +184,7 @@ absl::StatusOr<std::shared_ptr<const RowLayout>> CheckHello(const proto::ActHell
         "the policy observes " + std::to_string(spec.observation_size) +
         " numbers, the environment sends " + std::to_string(layout->observation_size));
   }
+  SHOAL_RETURN_IF_ERROR(CheckFrame(layout->observations, spec));
   if (hello.relabels() && !spec.action_values) {
     return runtime::FailedPrecondition(
         "the actor relabels what it did with goals that it reached (actor.hindsight.strategy), "

@@ -29,6 +29,7 @@ DecodedUnroll Sequence(const model::PolicySpec& spec, const DecodedUnroll& episo
   part.length = end - begin;
   part.encoder_version = episode.encoder_version;
   part.observation = Rows(episode.observation, begin, end + 1, spec.observation_size);
+  part.frames = Rows(episode.frames, begin, end + 1, spec.frame_size());
   part.content_keys = episode.content_keys;
   part.contents = episode.contents;
   part.content_index = Rows(episode.content_index, begin, end + 1, spec.content_count());

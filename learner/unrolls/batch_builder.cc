@@ -31,7 +31,8 @@ void Scatter(const std::vector<T>& from, std::size_t width, std::size_t b, std::
 void Allocate(const model::PolicySpec& spec, bool masked, UnrollBatch& batch) {
   const std::size_t steps = Size(batch.length * batch.columns);
   const std::size_t rows = Size((batch.length + 1) * batch.columns);
-  batch.observation.resize(rows * Size(spec.observation_size));
+  batch.observation.resize(rows * Size(spec.number_count()));
+  batch.frames.resize(rows * Size(spec.frame_size()));
   if (spec.has_candidates()) {
     batch.content_index.assign(rows * Size(spec.content_count()), -1);
     batch.catalog.resize(rows);
@@ -113,7 +114,8 @@ std::vector<std::int64_t> Staleness(const DecodedUnroll& unroll,
 void AddColumn(const model::PolicySpec& spec, const DecodedUnroll& unroll, std::size_t b,
                const parameters::Version& current, Merger& merger, UnrollBatch& batch) {
   const std::size_t columns = Size(batch.columns);
-  Scatter(unroll.observation, Size(spec.observation_size), b, columns, batch.observation);
+  Scatter(unroll.observation, Size(spec.number_count()), b, columns, batch.observation);
+  Scatter(unroll.frames, Size(spec.frame_size()), b, columns, batch.frames);
   if (spec.has_candidates()) {
     Scatter(merger.ContentIndex(unroll), Size(spec.content_count()), b, columns,
             batch.content_index);

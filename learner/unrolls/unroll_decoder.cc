@@ -113,7 +113,8 @@ absl::StatusOr<DecodedUnroll> UnrollDecoder::Decode(const proto::Unroll& unroll)
   SHOAL_RETURN_IF_ERROR(CheckPolicy(columns));
   SHOAL_RETURN_IF_ERROR(DecodeOverlap(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeSteps(columns, out));
-  SHOAL_RETURN_IF_ERROR(DecodeObservation(columns, out));
+  SHOAL_RETURN_IF_ERROR(spec_.has_convolution() ? DecodeFrames(columns, out)
+                                                : DecodeObservation(columns, out));
   SHOAL_RETURN_IF_ERROR(DecodeState(columns, out));
   if (spec_.has_candidates()) {
     SHOAL_RETURN_IF_ERROR(DecodeContents(columns, unroll.encoder_version(), out));
@@ -224,6 +225,23 @@ absl::Status UnrollDecoder::DecodeObservation(const Columns& columns, DecodedUnr
                            " numbers a row");
   }
   return CheckFinite(out.observation, "observation");
+}
+
+absl::Status UnrollDecoder::DecodeFrames(const Columns& columns, DecodedUnroll& out) const {
+  std::vector<std::int64_t> shape = {out.length + 1};
+  shape.insert(shape.end(), spec_.frame_shape.begin(), spec_.frame_shape.end());
+  for (const auto& [name, tensor] : columns.in_order()) {
+    if (!name.starts_with(kObservation)) continue;
+    if (!out.frames.empty()) {
+      return InvalidArgument(name + ": a second observation beside the frame");
+    }
+    SHOAL_ASSIGN_OR_RETURN(const runtime::TensorView view,
+                           transport::ViewAs(*tensor, name, DType::kUInt8, shape));
+    out.frames.resize(view.bytes.size());
+    std::memcpy(out.frames.data(), view.bytes.data(), view.bytes.size());
+  }
+  if (out.frames.empty()) return InvalidArgument("observation: missing");
+  return absl::OkStatus();
 }
 
 absl::Status UnrollDecoder::DecodeState(const Columns& columns, DecodedUnroll& out) const {

@@ -34,7 +34,8 @@ struct DecodedUnroll {
   std::int64_t overlap = 0;
   std::string encoder_version;
 
-  std::vector<float> observation;                 // [T+1, O]
+  std::vector<float> observation;                 // [T+1, O]; empty with a convolution
+  std::vector<std::uint8_t> frames;               // [T+1, O]          (convolution)
   std::vector<content::ContentKey> content_keys;  // [C], distinct
   std::vector<ContentTable::Vector> contents;     // [C]
   std::vector<std::int32_t> content_index;        // [T+1, F] into contents, or -1
@@ -94,6 +95,7 @@ class UnrollDecoder {
   absl::Status CheckPolicy(const Columns& columns) const;
   absl::Status DecodeOverlap(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeObservation(const Columns& columns, DecodedUnroll& out) const;
+  absl::Status DecodeFrames(const Columns& columns, DecodedUnroll& out) const;
   absl::Status DecodeContents(const Columns& columns, const std::string& encoder_version,
                               DecodedUnroll& out) const;
   absl::Status DecodeCatalogs(const Columns& columns, const proto::Unroll& unroll,

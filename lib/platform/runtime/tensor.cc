@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/runtime/tensor.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -145,6 +146,15 @@ T ToInteger(float value) {
   return static_cast<T>(rounded);
 }
 
+// Does what ToInteger does, several times faster, for frames have tens of thousands of bytes.
+std::uint8_t ToByte(float value) {
+  // A NaN is not above 0.
+  const float held = value > 0 ? std::min(value, 255.0F) : 0.0F;
+  // The last bit of a float from here on is worth 1, so that the sum is rounded.
+  constexpr float kWhole = 0x1p23F;
+  return static_cast<std::uint8_t>(held + kWhole - kWhole);
+}
+
 std::uint16_t ToBFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
@@ -196,7 +206,7 @@ void FromFloats(std::span<const float> values, DType dtype, std::span<std::byte>
     case DType::kInt8:
       return WriteAs<std::int8_t>(values, bytes, ToInteger<std::int8_t>);
     case DType::kUInt8:
-      return WriteAs<std::uint8_t>(values, bytes, ToInteger<std::uint8_t>);
+      return WriteAs<std::uint8_t>(values, bytes, ToByte);
     case DType::kInt32:
       return WriteAs<std::int32_t>(values, bytes, ToInteger<std::int32_t>);
     case DType::kInt64:

@@ -20,6 +20,13 @@ at::Tensor Copy(const std::vector<float>& values, at::IntArrayRef shape) {
   return at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat).clone();
 }
 
+at::Tensor Observations(const UnrollBatch& batch, const model::PolicySpec& spec,
+                        std::int64_t rows) {
+  if (!spec.has_convolution()) return Copy(batch.observation, {rows, spec.observation_size});
+  auto* const bytes = const_cast<std::uint8_t*>(batch.frames.data());
+  return at::from_blob(bytes, {rows, spec.frame_size()}, at::kByte).clone();
+}
+
 at::Tensor Embeddings(const UnrollBatch& batch, std::int64_t size) {
   const std::int64_t count = static_cast<std::int64_t>(batch.embeddings.size()) / size;
   at::Tensor embeddings = at::zeros({count + 1, size}, at::kFloat);
@@ -236,7 +243,7 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   const std::int64_t rows = (batch.length + 1) * batch.columns;
   BatchTensors tensors;
   if (rows == 0) return tensors;
-  tensors.observation = Copy(batch.observation, {rows, spec.observation_size});
+  tensors.observation = Observations(batch, spec, rows);
   tensors.embeddings = Embeddings(batch, spec.embedding_size);
   tensors.contents = Contents(batch, spec, tensors.embeddings.size(0) - 1);
   tensors.alive = Alive(batch);

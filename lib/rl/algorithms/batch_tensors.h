@@ -37,7 +37,7 @@ struct CandidateRows {
 };
 
 struct BatchTensors {
-  at::Tensor observation;            // [(T + 1) * B, O]
+  at::Tensor observation;            // [(T + 1) * B, O]; bytes with a convolution
   at::Tensor embeddings;             // [U + 1, D]; the last is "no content"
   std::vector<at::Tensor> contents;  // F of [(T + 1) * B], rows of `embeddings`
   at::Tensor past_requests;          // [(T + 1) * B, D]; undefined without that feature

@@ -6,6 +6,7 @@
 
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_registry.h"
+#include "rl/model/convolution.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/training/optimiser_options.h"
 
@@ -21,26 +22,52 @@ constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
 struct RowFloats {
   // What is selected from the batch for the network.
   std::int64_t inputs = 0;
-  // The widest outputs of the network's layers.
+  // The most that a convolution holds at once in a forward pass. In a backward pass it comes last,
+  // when what other layers kept is free.
+  std::int64_t convolving = 0;
+  // The widest outputs of the other layers.
   std::int64_t widest = 0;
   // All outputs of layers, which gradients need.
   std::int64_t layers = 0;
 
   std::int64_t with_gradients() const { return inputs + layers + 2 * widest; }
-  std::int64_t without_gradients() const { return inputs + 2 * widest; }
+  std::int64_t without_gradients() const { return inputs + std::max(convolving, 2 * widest); }
 };
+
+// Adds what a convolution keeps for the gradient, and returns how many numbers it makes of a row.
+std::int64_t AddConvolution(const model::PolicySpec& spec, RowFloats& row) {
+  const model::Convolution convolution = model::ConvolutionOf(spec).value();
+  const auto holds = [&row](std::int64_t size) { row.convolving = std::max(row.convolving, size); };
+  // The frame as floats; its bytes are there only until the features are.
+  row.inputs += spec.frame_size();
+  for (std::size_t i = 0; i < convolution.layers.size(); ++i) {
+    const model::ConvolutionLayer& layer = convolution.layers[i];
+    row.layers += layer.out.size();
+    holds((i == 0 ? spec.frame_size() / kFloat : layer.in.size()) + layer.out.size());
+    if (!convolution.residual || i % model::kResidualLayers > 0) continue;
+    // The pool keeps its output and the place of each maximum, as int64. A block holds its input,
+    // its output and what is between them.
+    const std::int64_t pooled = convolution.layers[i + 1].in.size();
+    row.layers += 3 * pooled;
+    holds(layer.out.size() + pooled);
+    holds(5 * pooled);
+  }
+  // The last ReLU of a residual network, and the flattened copy.
+  row.layers += (convolution.residual ? 2 : 1) * convolution.out.size();
+  return convolution.out.size();
+}
 
 RowFloats RowFloatsOf(const model::PolicySpec& spec, std::int64_t quantiles) {
   const std::int64_t pasts = spec.past_requests ? 1 : 0;
   const std::int64_t texts = spec.content_count() + pasts;
-  RowFloats row{.inputs =
-                    spec.observation_size + texts * spec.embedding_size + spec.candidate_marks};
-  const std::int64_t features =
-      spec.observation_size + texts * spec.projection_size + spec.candidate_marks;
+  RowFloats row{.inputs = spec.number_count() + texts * spec.embedding_size + spec.candidate_marks};
   const auto add = [&row](std::int64_t width, std::int64_t times = 1) {
     row.widest = std::max(row.widest, width);
     row.layers += width * times;
   };
+  const std::int64_t seen =
+      spec.has_convolution() ? AddConvolution(spec, row) : spec.observation_size;
+  const std::int64_t features = seen + texts * spec.projection_size + spec.candidate_marks;
   add(features);
   for (const std::int64_t width : spec.hidden) add(width);
   std::int64_t last = spec.hidden.empty() ? features : spec.hidden.back();
@@ -68,8 +95,8 @@ std::int64_t BatchBytes(const model::PolicySpec& spec, const UpdateShape& shape,
   const std::int64_t past = spec.past_requests ? spec.embedding_size : 0;
   // Observation, sums of requests, marks and whether the row begins an episode; a row's contents;
   // its recorded value.
-  const std::int64_t row = kFloat * (spec.observation_size + past + spec.candidate_marks + 1) +
-                           kIndex * spec.content_count() + kDouble;
+  const std::int64_t row = kFloat * (spec.number_count() + past + spec.candidate_marks + 1) +
+                           spec.frame_size() + kIndex * spec.content_count() + kDouble;
   // Log probability, weight, importance and the two targets; quantiles and their fractions.
   std::int64_t step = 5 * kDouble + quantiles * (kDouble + kFloat);
   if (spec.has_box()) step += kFloat * spec.action_count;

@@ -41,7 +41,8 @@ absl::Status CheckSizes(const UnrollBatch& batch, const model::PolicySpec& spec)
   const std::int64_t all = rows + batch.columns;
   const auto size = [](const auto& vector) { return vector.size(); };
   SHOAL_RETURN_IF_ERROR(
-      CheckSize("observation", size(batch.observation), all * spec.observation_size));
+      CheckSize("observation", size(batch.observation), all * spec.number_count()));
+  SHOAL_RETURN_IF_ERROR(CheckSize("frames", size(batch.frames), all * spec.frame_size()));
   SHOAL_RETURN_IF_ERROR(
       CheckSize("content_index", size(batch.content_index), all * spec.content_count()));
   if (batch.embeddings.size() % static_cast<std::size_t>(spec.embedding_size) != 0) {

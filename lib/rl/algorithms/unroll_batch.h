@@ -28,7 +28,8 @@ struct UnrollBatch {
   std::int64_t columns = 0;  // B; 0 for a rank without data, which takes part with zero weight
 
   std::vector<std::int64_t> lengths;        // [B], 1 to T; empty: all T
-  std::vector<float> observation;           // [T+1, B, O]
+  std::vector<float> observation;           // [T+1, B, O]; empty with a convolution
+  std::vector<std::uint8_t> frames;         // [T+1, B, O]                     (convolution)
   std::vector<std::uint16_t> embeddings;    // [U, D], binary16, each content once
   std::vector<std::int32_t> content_index;  // [T+1, B, F], index into embeddings, -1: none
   std::vector<std::shared_ptr<const model::CandidateTable>> tables;  // one object for each catalog

@@ -90,7 +90,7 @@ struct BatchedPolicy::Arrays {
 
 BatchedPolicy::Arrays::Arrays(const PolicySpec& spec, const PolicyInputs& inputs,
                               DeviceBatch& batch) {
-  observation = batch.Add(inputs.observation);
+  observation = spec.has_convolution() ? batch.Add(inputs.frames) : batch.Add(inputs.observation);
   contents = batch.AddHalves(inputs.contents);
   past_requests = batch.Add(inputs.past_requests);
   core_state = batch.Add(inputs.core_state);

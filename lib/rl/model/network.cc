@@ -3,10 +3,12 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/conv2d.h>
 #include <ATen/ops/cos.h>
 #include <ATen/ops/gru_cell.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/lstm_cell.h>
+#include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tanh.h>
 
@@ -22,7 +24,8 @@ constexpr double kObservationLimit = 10;
 
 Network::Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
                  const at::Tensor& gradient)
-    : spec_(spec) {
+    : spec_(spec),
+      convolution_(spec.has_convolution() ? ConvolutionOf(spec).value() : Convolution()) {
   for (const ParameterInfo& info : layout.parameters) {
     at::Tensor view = flat.narrow(0, info.offset, info.size).view(info.shape).detach();
     if (gradient.defined() && info.offset < layout.trainable) {
@@ -45,9 +48,40 @@ at::Tensor Network::Stack(const std::string& name, std::size_t layers, at::Tenso
   return input;
 }
 
+at::Tensor Network::Convolve(const ConvolutionLayer& layer, const at::Tensor& input) const {
+  const at::Tensor weight =
+      Parameter(layer.name + ".weight")
+          .view({layer.out.channels, layer.in.channels, layer.filter, layer.filter});
+  return at::conv2d(input, weight, Parameter(layer.name + ".bias"), layer.stride, layer.padding);
+}
+
+at::Tensor Network::Convolved(const at::Tensor& frames) const {
+  const FrameShape& frame = convolution_.layers.front().in;
+  // The channels of a pixel lie side by side, as torch's kernels like them best.
+  const auto precision = Parameter(convolution_.layers.front().name + ".weight").scalar_type();
+  at::Tensor x = frames.view({frames.size(0), frame.height, frame.width, frame.channels})
+                     .permute({0, 3, 1, 2})
+                     .to(precision)
+                     .mul_(1.0 / 255);
+  if (!convolution_.residual) {
+    for (const ConvolutionLayer& layer : convolution_.layers) x = Convolve(layer, x).relu_();
+    return x.flatten(1);
+  }
+  for (std::size_t i = 0; i < convolution_.layers.size(); i += kResidualLayers) {
+    const ConvolutionLayer* const layer = &convolution_.layers[i];
+    x = at::max_pool2d(Convolve(layer[0], x), /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
+    for (const int block : {1, 3}) {
+      x = x.add(Convolve(layer[block + 1], Convolve(layer[block], at::relu(x)).relu_()));
+    }
+  }
+  return at::relu(x).flatten(1);
+}
+
 at::Tensor Network::Features(const NetworkInputs& inputs) const {
   std::vector<at::Tensor> parts;
-  if (spec_.normalise_observations) {
+  if (spec_.has_convolution()) {
+    parts.push_back(Convolved(inputs.observation));
+  } else if (spec_.normalise_observations) {
     parts.push_back(inputs.observation.sub(Parameter(kObservationMean))
                         .mul_(Parameter(kObservationScale))
                         .clamp_(-kObservationLimit, kObservationLimit));

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rl/model/convolution.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/policy_spec.h"
 
@@ -23,7 +24,7 @@ namespace shoal::model {
 inline constexpr std::int64_t kMeanFractions = 32;
 
 struct NetworkInputs {
-  at::Tensor observation;            // [R, O]
+  at::Tensor observation;            // [R, O]; bytes with a convolution
   std::vector<at::Tensor> contents;  // F of [R, D]
   at::Tensor past_requests;          // [R, D]; undefined without that feature
   at::Tensor mark_counts;            // [R, K], by CountMarks; undefined when K is 0
@@ -37,7 +38,8 @@ class Network {
   Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
           const at::Tensor& gradient);
 
-  // Returns everything that torso and critic see: [R, features].
+  // Returns everything that torso and critic see: [R, features]. A convolution of frames is part
+  // of it, computed for all rows at once.
   at::Tensor Features(const NetworkInputs& inputs) const;
   // Returns [R, last of hidden].
   at::Tensor Torso(const at::Tensor& features) const;
@@ -79,11 +81,16 @@ class Network {
  private:
   const at::Tensor& Parameter(const std::string& name) const { return parameters_.at(name); }
   at::Tensor Linear(const std::string& name, const at::Tensor& input) const;
+  // Returns what the convolution makes of frames [R, O], flattened.
+  at::Tensor Convolved(const at::Tensor& frames) const;
+  at::Tensor Convolve(const ConvolutionLayer& layer, const at::Tensor& input) const;
   // Returns the embeddings of fractions [M] as [M, H].
   at::Tensor FractionEmbedding(const at::Tensor& fraction) const;
   at::Tensor Stack(const std::string& name, std::size_t layers, at::Tensor input) const;
 
   const PolicySpec spec_;
+  // Without layers where the spec has no convolution.
+  const Convolution convolution_;
   std::map<std::string, at::Tensor> parameters_;
 };
 

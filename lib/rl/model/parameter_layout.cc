@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/runtime/random.h"
+#include "rl/model/convolution.h"
 
 namespace shoal::model {
 namespace {
@@ -60,6 +61,20 @@ Axis AddStack(Builder& builder, const std::string& name, Axis in,
     in = std::move(out);
   }
   return in;
+}
+
+// Adds a convolution and returns its output. Layers of one name have filters of one size, but the
+// places of an output of another size mean something else, so they are another segment.
+Axis AddConvolution(Builder& builder, const Convolution& convolution) {
+  std::string seen = "frame";
+  for (const ConvolutionLayer& layer : convolution.layers) {
+    builder.Linear(layer.name, {{seen, layer.in.channels * layer.filter * layer.filter}},
+                   {{layer.name, layer.out.channels}}, std::numbers::sqrt2);
+    seen = layer.name;
+  }
+  const FrameShape& out = convolution.out;
+  return {
+      {seen + " " + std::to_string(out.height) + " x " + std::to_string(out.width), out.size()}};
 }
 
 // Adds a core and returns its output.
@@ -123,7 +138,8 @@ void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, d
 
 ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   Builder builder;
-  Axis features = {{"observation", spec.observation_size}};
+  Axis features = {{"observation", spec.number_count()}};
+  if (spec.has_convolution()) features = AddConvolution(builder, ConvolutionOf(spec).value());
   for (const std::string& field : spec.content_fields) {
     const bool shared =
         field == spec.goal_field || field == spec.request_field || field == spec.similarity_field;

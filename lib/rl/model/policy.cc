@@ -37,6 +37,10 @@ at::Tensor Copy(const std::vector<float>& values, at::IntArrayRef shape) {
   return at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat).clone();
 }
 
+at::Tensor Copy(const std::vector<std::uint8_t>& bytes, at::IntArrayRef shape) {
+  return at::from_blob(const_cast<std::uint8_t*>(bytes.data()), shape, at::kByte).clone();
+}
+
 at::Tensor Copy(const std::vector<std::uint16_t>& halves, at::IntArrayRef shape) {
   return at::from_blob(const_cast<std::uint16_t*>(halves.data()), shape, at::kHalf).to(at::kFloat);
 }
@@ -99,7 +103,9 @@ struct Policy::State {
 NetworkInputs Policy::State::Tensors(const PolicyInputs& inputs, const at::Tensor& alive) const {
   const std::int64_t rows = inputs.rows;
   NetworkInputs tensors;
-  tensors.observation = Copy(inputs.observation, {rows, spec.observation_size});
+  tensors.observation = spec.has_convolution()
+                            ? Copy(inputs.frames, {rows, spec.frame_size()})
+                            : Copy(inputs.observation, {rows, spec.number_count()});
   const std::int64_t fields = spec.content_count();
   if (fields > 0) {
     const at::Tensor contents = Copy(inputs.contents, {rows, fields, spec.embedding_size});
@@ -363,7 +369,8 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
   if (rows < 0) return runtime::InvalidArgument("policy inputs: negative number of rows");
   const std::int64_t size = spec.embedding_size;
   SHOAL_RETURN_IF_ERROR(
-      CheckSize("observation", inputs.observation.size(), rows * spec.observation_size));
+      CheckSize("observation", inputs.observation.size(), rows * spec.number_count()));
+  SHOAL_RETURN_IF_ERROR(CheckSize("frames", inputs.frames.size(), rows * spec.frame_size()));
   SHOAL_RETURN_IF_ERROR(
       CheckSize("contents", inputs.contents.size(), rows * spec.content_count() * size));
   if (spec.past_requests) {

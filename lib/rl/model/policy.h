@@ -51,7 +51,8 @@ enum class Choice : std::uint8_t {
 // observation_size, content_count, embedding_size, core_state_size and action_count.
 struct PolicyInputs {
   std::int64_t rows = 0;
-  std::vector<float> observation;       // [B, O]
+  std::vector<float> observation;       // [B, O]; empty with a convolution
+  std::vector<std::uint8_t> frames;     // [B, O]                             (convolution)
   std::vector<std::uint16_t> contents;  // [B, F, D], binary16; zeros: no content
   std::vector<std::uint8_t> goal_keys;  // [B, 16], content key of the goal   (candidates)
   std::vector<float> past_requests;     // [B, D]                             (past_requests)

@@ -11,6 +11,7 @@
 
 #include "platform/runtime/config_text.h"
 #include "rl/model/candidate_mark.h"
+#include "rl/model/convolution.h"
 #include "rl/model/digest.h"
 
 namespace shoal::model {
@@ -23,18 +24,20 @@ std::int64_t IndexOf(const std::vector<std::string>& names, const std::string& n
   return found == names.end() ? -1 : found - names.begin();
 }
 
-// Parameters older than these knobs behave as with 0, false or an empty text, so these values must
-// not change their digest.
+// Parameters older than these knobs behave as with 0, false, an empty text or list, or no
+// convolution, so these values must not change their digest.
 bool IsLater(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> kLater = {"action_values",
-                                                             "body_size",
-                                                             "candidate_marks",
-                                                             "dueling",
-                                                             "normalise_observations",
-                                                             "quantile_cosines",
-                                                             "similarity_field",
-                                                             "similarity_size",
-                                                             "twin_critics"};
+  static constexpr std::array<std::string_view, 11> kLater = {"action_values",
+                                                              "body_size",
+                                                              "candidate_marks",
+                                                              "convolution",
+                                                              "dueling",
+                                                              "frame_shape",
+                                                              "normalise_observations",
+                                                              "quantile_cosines",
+                                                              "similarity_field",
+                                                              "similarity_size",
+                                                              "twin_critics"};
   return std::find(kLater.begin(), kLater.end(), name) != kLater.end();
 }
 
@@ -57,10 +60,12 @@ class SpecWriter final : public runtime::Visitor {
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
     if (value.empty() && IsLater(name)) return;
     if (name == "body_field" && !sees_body_size_) return;
+    if (name == "convolution" && value == "none") return;
     out_ << name << '=' << value.size() << ':' << value << '\n';
   }
   void Knob(std::string_view name, std::vector<std::int64_t>& value,
             const runtime::KnobInfo&) override {
+    if (value.empty() && IsLater(name)) return;
     out_ << name << '=';
     for (const std::int64_t element : value) out_ << element << ',';
     out_ << '\n';
@@ -86,6 +91,28 @@ class SpecWriter final : public runtime::Visitor {
   bool sees_body_size_ = false;
 };
 
+absl::Status CheckConvolution(const PolicySpec& spec) {
+  if (!spec.has_convolution()) {
+    if (spec.frame_shape.empty()) return absl::OkStatus();
+    return runtime::InvalidArgument("policy.frame_shape: needs a policy.convolution");
+  }
+  if (spec.twin_critics) {
+    return runtime::InvalidArgument(
+        "policy.convolution: not with twin_critics, whose losses would both train it");
+  }
+  if (spec.normalise_observations) {
+    return runtime::InvalidArgument(
+        "policy.normalise_observations: not with a convolution, which sees each byte as a share of "
+        "255");
+  }
+  SHOAL_ASSIGN_OR_RETURN(const Convolution convolution, ConvolutionOf(spec));
+  const std::int64_t size = convolution.layers.front().in.size();
+  if (size == spec.observation_size) return absl::OkStatus();
+  return runtime::InvalidArgument(
+      "policy.observation_size: " + std::to_string(spec.observation_size) +
+      ", but frame_shape has " + std::to_string(size) + " numbers");
+}
+
 }  // namespace
 
 void PolicySpec::Visit(runtime::Visitor& visitor) {
@@ -109,6 +136,13 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                         "policy (algorithm sac)"});
   visitor.Knob("observation_size", observation_size,
                {.help = "numbers in the numeric observation", .min = 0, .max = kMaxWidth});
+  visitor.Knob("convolution", convolution,
+               {.help = "through which the network sees an observation that is a frame of bytes",
+                .choices = {"none", "nature", "small", "impala"}});
+  visitor.Knob("frame_shape", frame_shape,
+               {.help = "with a convolution: height, width and channels of the frame",
+                .min = 1,
+                .max = kMaxWidth});
   visitor.Knob("normalise_observations", normalise_observations,
                {.help = "the network sees observations less their running mean, divided by their "
                         "running deviation"});
@@ -182,6 +216,7 @@ absl::Status PolicySpec::Validate() const {
   if (observation_size == 0 && content_fields.empty()) {
     return bad("observation_size: 0, and there are no content_fields: nothing to see");
   }
+  SHOAL_RETURN_IF_ERROR(CheckConvolution(*this));
   if (observation_size == 0 && normalise_observations) {
     return bad("normalise_observations: observation_size is 0");
   }

@@ -31,8 +31,16 @@ struct PolicySpec {
   // Whether two networks of Q(s, a) and a temperature are trained beside the policy, and no critic
   // of V(s). For the heads "discrete" and "box"; the critics have the widths value_hidden.
   bool twin_critics = false;
-  // The length of a row's numeric observation.
+  // O: the length of a row's numeric observation.
   std::int64_t observation_size = 0;
+  // "none", or the convolution through which torso and critic see the observation: "nature",
+  // "small" or "impala" (convolution.h). The observation is then one frame of bytes, [height,
+  // width, channels] of frame_shape, row-major, and the network sees each as a share of 255. The
+  // convolution is shared: what it makes of the frame comes in the observation's place, the first
+  // of the features that both torso and critic read. Its ReLUs do not depend on `activation`. Not
+  // with twin_critics, whose two losses would both train it.
+  std::string convolution = "none";
+  std::vector<std::int64_t> frame_shape = {};
   // Whether the network sees each number of the observation less its running mean and divided by
   // its running deviation, within [-10, 10]. Both are frozen parameters, which the trainer renews
   // after each update (algorithms/normalisation.h).
@@ -91,6 +99,11 @@ struct PolicySpec {
   bool has_core() const { return core != "none"; }
   bool has_lstm() const { return core == "lstm"; }
   bool has_quantiles() const { return quantile_cosines > 0; }
+  bool has_convolution() const { return convolution != "none"; }
+  // How many numbers of a row's observation are floats, and how many are bytes of a frame: one of
+  // the two is O, the other 0.
+  std::int64_t number_count() const { return has_convolution() ? 0 : observation_size; }
+  std::int64_t frame_size() const { return has_convolution() ? observation_size : 0; }
   // S: the length of a row's recurrent state; 0 without a core. The first core_size numbers are the
   // core's output. An LSTM's cells come after them.
   std::int64_t core_state_size() const { return has_core() ? (has_lstm() ? 2 : 1) * core_size : 0; }

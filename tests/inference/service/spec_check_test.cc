@@ -60,6 +60,29 @@ TEST_CASE("Observations of several dtypes are laid out one after another") {
   REQUIRE((*layout)->observation_bytes == 9);
 }
 
+TEST_CASE("A policy with a convolution takes bytes of its frame's shape, and nothing else") {
+  model::PolicySpec policy = Policy();
+  policy.past_requests = false;
+  policy.convolution = "impala";
+  policy.frame_shape = {1, 2, 1};
+  REQUIRE(policy.Validate().ok());
+  REQUIRE(ShapeOf(policy, 0).frames);
+  proto::ActHello hello = Hello();
+  proto::ObservationSpec& frame = *hello.mutable_spec()->mutable_observations(0);
+  REQUIRE(runtime::Message(CheckHello(hello, policy).status()) ==
+          "the policy sees frames of uint8 [1, 2, 1] through its convolution, the environment "
+          "sends state float32 [2]");
+  frame.set_dtype(proto::UINT8);
+  REQUIRE_FALSE(CheckHello(hello, policy).ok());
+  frame.clear_shape();
+  for (const std::int64_t side : {1, 2, 1}) frame.add_shape(side);
+  REQUIRE(CheckHello(hello, policy).ok());
+  frame.set_shape(1, 1);
+  *hello.mutable_spec()->add_observations() = frame;
+  hello.mutable_spec()->mutable_observations(1)->set_name("other");
+  REQUIRE_FALSE(CheckHello(hello, policy).ok());
+}
+
 TEST_CASE("An environment with other kinds of marks than the policy's is refused, naming both") {
   proto::ActHello hello = Hello();
   hello.mutable_spec()->set_candidate_marks(3);

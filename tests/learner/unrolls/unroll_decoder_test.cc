@@ -77,6 +77,33 @@ TEST_CASE("observations of every dtype are read as numbers, one after another", 
           std::vector<float>{0, -1, 200, 0, 255, 1});
 }
 
+TEST_CASE("a frame stays bytes, and what is no frame of its shape is refused", "[decoder]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  model::PolicySpec spec = DiscreteSpec();
+  spec.convolution = "impala";
+  spec.frame_shape = {1, 2, 1};
+  REQUIRE(spec.Validate().ok());
+  proto::Unroll unroll = MakeDiscrete(1);
+  RequireRefused(spec, contents, unroll, "observation/state");
+  proto::NamedTensor& frame = Column(unroll, "observation/state");
+  const std::vector<std::uint8_t> pixels = {0, 200, 255, 1, 2, 3};
+  SetColumn<std::uint8_t>(frame, "observation/pixels", proto::UINT8, {3, 1, 2, 1}, pixels);
+  const DecodedUnroll decoded = Decode(spec, contents, unroll);
+  REQUIRE(decoded.frames == pixels);
+  REQUIRE(decoded.observation.empty());
+  const std::vector<DecodedUnroll> two = {decoded, decoded};
+  const algorithms::UnrollBatch batch = BuildBatch(spec, two, {1, 5}, 1);
+  REQUIRE(batch.Validate(spec).ok());
+  REQUIRE(batch.frames == std::vector<std::uint8_t>{0, 200, 0, 200, 255, 1, 255, 1, 2, 3, 2, 3});
+
+  SetColumn<std::uint8_t>(frame, "observation/pixels", proto::UINT8, {3, 2, 1, 1}, pixels);
+  RequireRefused(spec, contents, unroll, "observation/pixels");
+  SetColumn<std::uint8_t>(frame, "observation/pixels", proto::UINT8, {3, 1, 2, 1}, pixels);
+  SetColumn<std::uint8_t>(*unroll.add_step_columns(), "observation/more", proto::UINT8,
+                          {3, 1, 2, 1}, pixels);
+  RequireRefused(spec, contents, unroll, "observation/more: a second observation");
+}
+
 TEST_CASE("an unroll of another policy than the learner's is refused, naming both", "[decoder]") {
   ContentTable contents({.embedding_size = kEmbedding});
   proto::Unroll unroll = MakeDiscrete(1);

@@ -124,14 +124,25 @@ std::vector<model::CandidateMark> PointerTask::MarksOf(std::size_t column) const
   return marks;
 }
 
+// The step and then ones, or a frame of which every pixel varies over columns and steps.
+void PointerTask::AppendObservation(std::size_t column, model::PolicyInputs& inputs) const {
+  const std::int64_t step = columns_[column].step;
+  if (spec_.number_count() > 0) inputs.observation.push_back(static_cast<float>(step));
+  for (std::int64_t o = 1; o < spec_.number_count(); ++o) inputs.observation.push_back(1.0F);
+  runtime::Random random(runtime::DeriveSeed(options_.seed, "frame"),
+                         column * 1'000 + static_cast<std::uint64_t>(step + 1));
+  for (std::int64_t pixel = 0; pixel < spec_.frame_size(); ++pixel) {
+    inputs.frames.push_back(static_cast<std::uint8_t>(random.Below(256)));
+  }
+}
+
 model::PolicyInputs PointerTask::Inputs() const {
   model::PolicyInputs inputs;
   inputs.rows = options_.columns;
   inputs.tables = tables_;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const Column& column = columns_[i];
-    inputs.observation.push_back(static_cast<float>(column.step));
-    for (std::int64_t o = 1; o < spec_.observation_size; ++o) inputs.observation.push_back(1.0F);
+    AppendObservation(i, inputs);
     if (spec_.content_count() > 0) Append(column.goal, inputs.contents);
     if (spec_.content_count() > 1) Append(column.request, inputs.contents);
     for (std::int64_t f = 2; f < spec_.content_count(); ++f) Append(column.goal, inputs.contents);
@@ -161,6 +172,7 @@ void PointerTask::Observe(const model::PolicyInputs& inputs, UnrollBatch& batch)
   const auto dimension = static_cast<std::size_t>(spec_.embedding_size);
   batch.observation.insert(batch.observation.end(), inputs.observation.begin(),
                            inputs.observation.end());
+  batch.frames.insert(batch.frames.end(), inputs.frames.begin(), inputs.frames.end());
   const std::size_t contents = inputs.contents.size() / dimension;
   for (std::size_t i = 0; i < contents; ++i) {
     const auto begin = inputs.contents.begin() + static_cast<std::ptrdiff_t>(i * dimension);

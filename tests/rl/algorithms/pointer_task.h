@@ -31,7 +31,7 @@ struct PointerTaskOptions {
 
 class PointerTask {
  public:
-  // `spec` is like SmallSpec, with any sizes, head, core and past_requests.
+  // `spec` is like SmallSpec, with any sizes, head, core, convolution and past_requests.
   PointerTask(const model::PolicySpec& spec, const PointerTaskOptions& options);
 
   // Plays the next `length` rows of every column with `policy`, and the row that follows.
@@ -56,6 +56,7 @@ class PointerTask {
   void Begin(Column& column, std::size_t index);
   bool Truncates(std::size_t index) const { return index % 3 == 0; }
   std::vector<model::CandidateMark> MarksOf(std::size_t column) const;
+  void AppendObservation(std::size_t column, model::PolicyInputs& inputs) const;
   model::PolicyInputs Inputs() const;
   void Observe(const model::PolicyInputs& inputs, UnrollBatch& batch) const;
   void Advance(const model::PolicyOutputs& outputs, std::int64_t t, UnrollBatch& batch);

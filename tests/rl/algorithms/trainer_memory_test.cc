@@ -158,6 +158,28 @@ TEST_CASE("so it is with action values and their target network, with quantiles 
   }
 }
 
+TEST_CASE(
+    "so it is with the activations of a convolution, which are most of what an update takes") {
+  AlgorithmOptions values;
+  values.name = "dqn";
+  values.minibatches = 1;
+  for (const char* const convolution : {"small", "nature", "impala"}) {
+    model::PolicySpec spec = Wide();
+    spec.convolution = convolution;
+    spec.frame_shape = {44, 44, 3};
+    spec.observation_size = 44 * 44 * 3;
+    for (const AlgorithmOptions& options : {AlgorithmOptions(), values}) {
+      const auto algorithm = MakeAlgorithm(options).value();
+      const Compared compared = Compare(SpecFor(*algorithm, spec), options);
+      INFO(convolution << ", " << options.name << ": " << ToJson(compared.estimate) << " against "
+                       << compared.peak);
+      REQUIRE(compared.estimate.activation_bytes > compared.estimate.total_bytes() / 4);
+      REQUIRE(compared.ratio() > 0.75);
+      REQUIRE(compared.ratio() < 1.25);
+    }
+  }
+}
+
 TEST_CASE("a batch that cannot be and an algorithm that is none are refused") {
   REQUIRE(absl::IsInvalidArgument(
       EstimateTrainerMemory(Wide(), {}, {.length = -1, .columns = 1, .contents = 0}).status()));

@@ -241,6 +241,84 @@ TEST_CASE("each kind of growth alone leaves the outputs as they were", "[paramet
   }
 }
 
+PolicySpec OnFrames(const std::string& convolution, std::int64_t side, std::int64_t channels) {
+  PolicySpec spec = Discrete();
+  spec.convolution = convolution;
+  spec.frame_shape = {side, side, channels};
+  spec.observation_size = side * side * channels;
+  return spec;
+}
+
+// Frames of the channels of `frames` [R, P, C], and drawn ones after them.
+NetworkInputs Frames(const at::Tensor& frames, std::int64_t channels) {
+  NetworkInputs inputs;
+  runtime::Random random(8);
+  at::Tensor more = at::empty({frames.size(0), frames.size(1), channels - frames.size(2)});
+  for (std::int64_t i = 0; i < more.numel(); ++i) {
+    more.data_ptr<float>()[i] = static_cast<float>(random.Below(256));
+  }
+  inputs.observation = at::cat({frames, more}, 2).flatten(1).to(at::kByte);
+  return inputs;
+}
+
+TEST_CASE("a convolution that sees more channels, before wider layers, computes what it did",
+          "[parameter_fit]") {
+  const std::string convolution = GENERATE("small", "nature", "impala");
+  const std::int64_t side = 36;
+  const PolicySpec spec = OnFrames(convolution, side, 2);
+  const Made old(spec, 5);
+  PolicySpec grown = OnFrames(convolution, side, 3);
+  grown.hidden.front() += 5;
+  const Fit fit(old, grown);
+  const at::Tensor none = at::empty({kFewRows, side * side, 0});
+  const at::Tensor seen =
+      Frames(none, 2).observation.view({kFewRows, side * side, 2}).to(at::kFloat);
+  const auto outputs = [](const Made& made, const NetworkInputs& inputs) {
+    const Network network = made.network();
+    const at::Tensor features = network.Features(inputs);
+    return at::cat(
+        {network.Head(network.Torso(features)), network.Value(features, at::Tensor()).unsqueeze(1)},
+        1);
+  };
+  const at::Tensor before = outputs(old, Frames(seen, 2));
+  const at::Tensor after = outputs(fit.network, Frames(seen, 3));
+  REQUIRE(after.sub(before).abs().max().item<double>() <
+          1e-5 * std::max(1.0, before.abs().max().item<double>()));
+  REQUIRE(fit.report.dropped.empty());
+}
+
+TEST_CASE("filters fit frames of another size, and what reads their places starts anew",
+          "[parameter_fit]") {
+  const Made old(OnFrames("nature", 36, 1), 5);
+  const Fit fit(old, OnFrames("nature", 44, 1));
+  const ParameterInfo& filters = *old.layout.Find("convolution.1.weight");
+  for (std::int64_t i = 0; i < filters.size; ++i) {
+    REQUIRE(fit.network.at("convolution.1.weight", i) == old.at("convolution.1.weight", i));
+  }
+  REQUIRE(ToString(fit.report) ==
+          "added torso.0.weight [12, 256], value.0.weight [8, 256]; "
+          "dropped torso.0.weight [12, 64], value.0.weight [8, 64]");
+}
+
+TEST_CASE("a policy that gets a convolution in front keeps the layers that do not read it",
+          "[parameter_fit]") {
+  PolicySpec flat = Discrete();
+  const Made old(flat, 5);
+  const Fit fit(old, OnFrames("impala", 6, 1));
+  REQUIRE(fit.report.kept == std::vector<std::string>{"torso.0.bias", "head.weight", "head.bias",
+                                                      "value.0.bias", "value.out.weight",
+                                                      "value.out.bias"});
+  // Another convolution starts anew, except that the two of DQN have layers of the same filters.
+  const Made nature(OnFrames("nature", 36, 1), 5);
+  const Fit other(nature, OnFrames("impala", 36, 1));
+  REQUIRE(other.report.kept == fit.report.kept);
+  const Fit small(nature, OnFrames("small", 36, 1));
+  REQUIRE(small.report.changed.front() == "convolution.0.weight [32, 64] to [16, 64]");
+  for (std::int64_t i = 0; i < 16 * 64; ++i) {
+    REQUIRE(small.network.at("convolution.0.weight", i) == nature.at("convolution.0.weight", i));
+  }
+}
+
 TEST_CASE("what is new can learn: units that were added have weights, and gradients reach them",
           "[parameter_fit]") {
   PolicySpec spec = Discrete();

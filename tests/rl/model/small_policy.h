@@ -60,8 +60,11 @@ inline PolicyInputs Inputs(const PolicySpec& spec, std::int64_t rows, std::uint6
   runtime::Random random(seed);
   PolicyInputs inputs;
   inputs.rows = rows;
-  for (std::int64_t i = 0; i < rows * spec.observation_size; ++i) {
+  for (std::int64_t i = 0; i < rows * spec.number_count(); ++i) {
     inputs.observation.push_back(static_cast<float>(random.Normal()));
+  }
+  for (std::int64_t i = 0; i < rows * spec.frame_size(); ++i) {
+    inputs.frames.push_back(static_cast<std::uint8_t>(random.Below(256)));
   }
   inputs.contents = Halves(seed, rows * spec.content_count() * spec.embedding_size);
   const auto size = static_cast<std::size_t>(rows);
