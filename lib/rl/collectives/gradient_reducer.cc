@@ -35,6 +35,10 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> Connect(const RankEnvironment& 
 
 }  // namespace
 
+absl::StatusOr<std::vector<int>> GradientReducer::TakeConnections() {
+  return runtime::FailedPrecondition("the ranks are connected by another transport than sockets");
+}
+
 absl::Status SharedFailure(std::string message) {
   absl::Status status = runtime::Internal(std::move(message));
   status.SetPayload(kSharedMark, absl::Cord());

@@ -24,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 #include "rl/collectives/rank_progress.h"
@@ -58,15 +59,24 @@ class GradientReducer {
   // Tells every other rank that this rank has failed alone, and why. Does nothing when the group
   // has failed already. Returns soon, whatever the others do.
   virtual void Abort(const absl::Status& reason) = 0;
+  // Gives up the connections to the other ranks for an exchange without steps in common
+  // (gradient_hub.h): sockets by rank, -1 for this one. Rank 0 is connected to all others, the
+  // others to rank 0 alone. The caller closes them. No other call is allowed after that, except
+  // rank, world_size, communication and Abort, which then does nothing. FAILED_PRECONDITION for a
+  // transport without sockets.
+  virtual absl::StatusOr<std::vector<int>> TakeConnections();
   // Returns zeros for a reducer that does not measure. The one that JoinGroup returns for several
   // ranks does.
   virtual Communication communication() const { return {}; }
 };
 
-// A group of one rank, in which every call is the identity.
+// A group of one rank, in which every call is the identity. The rank may keep the number that it
+// has in a larger group, with which it only exchanges gradients.
 class SingleRank final : public GradientReducer {
  public:
-  std::int64_t rank() const override { return 0; }
+  explicit SingleRank(std::int64_t rank = 0) : rank_(rank) {}
+
+  std::int64_t rank() const override { return rank_; }
   std::int64_t world_size() const override { return 1; }
   absl::Status AllReduceSum(std::span<float>) override { return absl::OkStatus(); }
   absl::Status AllReduceSum(std::span<double>) override { return absl::OkStatus(); }
@@ -75,6 +85,10 @@ class SingleRank final : public GradientReducer {
   absl::Status Broadcast(std::span<std::byte>) override { return absl::OkStatus(); }
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}
+  absl::StatusOr<std::vector<int>> TakeConnections() override { return std::vector<int>{-1}; }
+
+ private:
+  const std::int64_t rank_;
 };
 
 // Returns INTERNAL with the mark that every rank returns this error at this point of its work. Use

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_progress.h"
@@ -26,6 +27,7 @@ class MeasuredReducer final : public GradientReducer {
   absl::Status Broadcast(std::span<std::byte> bytes) override;
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override { inner_->Abort(reason); }
+  absl::StatusOr<std::vector<int>> TakeConnections() override { return inner_->TakeConnections(); }
   Communication communication() const override { return communication_; }
 
  private:

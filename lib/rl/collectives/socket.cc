@@ -192,4 +192,12 @@ absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, De
   }
 }
 
+absl::StatusOr<std::array<int, 2>> ConnectedPair() {
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair.data()) == 0) {
+    return pair;
+  }
+  return runtime::ResourceExhausted("socketpair: " + Reason(errno));
+}
+
 }  // namespace shoal::collectives

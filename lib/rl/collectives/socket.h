@@ -4,6 +4,7 @@
 // Sockets are plain descriptors; the caller closes them.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +36,8 @@ absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port);
 absl::StatusOr<int> Accept(int listener, Deadline deadline);
 // Tries again until the deadline while the peer does not listen yet.
 absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline);
+
+// Returns two sockets of this process that are connected to each other.
+absl::StatusOr<std::array<int, 2>> ConnectedPair();
 
 }  // namespace shoal::collectives

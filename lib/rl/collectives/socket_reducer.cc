@@ -225,6 +225,12 @@ void SocketReducer::Abort(const absl::Status& reason) {
   (void)Fail(absl::AbortedError(Peer(rank_) + " failed alone: " + runtime::Message(reason)));
 }
 
+absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
+  if (!failure_.ok()) return failure_;
+  failure_ = runtime::FailedPrecondition("the ranks exchange gradients without common steps now");
+  return std::exchange(peers_, std::vector<int>(peers_.size(), -1));
+}
+
 absl::Status SocketReducer::CheckPeers() {
   if (!failure_.ok()) return failure_;
   const std::vector<std::int64_t> ranks = Connected();

@@ -37,6 +37,7 @@ class SocketReducer final : public GradientReducer {
   absl::Status Broadcast(std::span<std::byte> bytes) override;
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override;
+  absl::StatusOr<std::vector<int>> TakeConnections() override;
   // Returns OK while the group is whole. It never waits for a rank, so a caller that blocks
   // elsewhere may call it repeatedly. REQUIRES: no other rank is in a call.
   absl::Status CheckPeers();
