@@ -13,6 +13,10 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "dual_clip", dual_clip,
       {.help = "how far it counts where the advantage is negative, above 1; 0: any", .min = 0});
+  visitor.Knob("probability_floor", probability_floor,
+               {.help = "A2C: added to a probability before its logarithm, as in GA3C; 0: nothing",
+                .min = 0,
+                .max = 1});
   visitor.Knob(
       "clip_rho", clip_rho,
       {.help = "V-trace: cap on the importance weight of a temporal difference", .min = 0});

@@ -23,6 +23,9 @@ struct AlgorithmOptions {
   double clip = 0.2;
   // PPO: the cap on the importance weight for negative advantages; 0 for no cap.
   double dual_clip = 3.0;
+  // A2C: what is added to an action's probability before its logarithm is taken (GA3C); 0 for
+  // nothing.
+  double probability_floor = 0.0;
   // V-trace: caps on the importance weight in the temporal difference, in the trace, and in the
   // policy's advantage.
   double clip_rho = 1.0;

@@ -29,10 +29,17 @@ PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip) {
   return terms;
 }
 
-PolicyTerms LogProbabilityLoss(const PolicyRows& rows) {
+PolicyTerms LogProbabilityLoss(const PolicyRows& rows, double floor) {
   PolicyTerms terms;
-  terms.loss = rows.log_probability.mul(rows.advantage).neg_();
-  terms.by_log_probability = rows.advantage.neg();
+  if (floor > 0) {
+    const at::Tensor probability = rows.log_probability.exp();
+    const at::Tensor floored = probability.add(floor);
+    terms.loss = floored.log().mul_(rows.advantage).neg_();
+    terms.by_log_probability = probability.div(floored).mul_(rows.advantage).neg_();
+  } else {
+    terms.loss = rows.log_probability.mul(rows.advantage).neg_();
+    terms.by_log_probability = rows.advantage.neg();
+  }
   terms.by_entropy = at::zeros_like(terms.loss);
   return terms;
 }

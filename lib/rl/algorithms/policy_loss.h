@@ -28,8 +28,11 @@ at::Tensor ImportanceWeights(const PolicyRows& rows);
 // where r differs from 1 by more than `near`.
 PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip);
 
-// Returns -log_probability * A (Williams 1992).
-PolicyTerms LogProbabilityLoss(const PolicyRows& rows);
+// Returns -log(pi + floor) * A: with `floor` 0 -log_probability * A (Williams 1992), and above 0
+// the loss of GA3C (Babaeizadeh et al. 2017, section 3.4), whose derivative vanishes where an
+// action that an older policy took has become improbable. Without it, one such action could
+// outweigh all others.
+PolicyTerms LogProbabilityLoss(const PolicyRows& rows, double floor = 0);
 
 // Adds -coefficient * entropy to `terms`.
 void AddEntropyBonus(const PolicyRows& rows, double coefficient, PolicyTerms& terms);

@@ -131,6 +131,8 @@ struct PolicyTrainer::State {
   Normalisation normalisation;
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
+  // The updates of the parameters that were adopted.
+  std::int64_t adopted = 0;
   // The learning rate of the next update.
   double rate;
   double rate_factor = 1;
@@ -163,12 +165,24 @@ struct PolicyTrainer::State {
   absl::Status Reduce(MinibatchSums& sums);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
-  // The random numbers of the coming optimiser step.
-  StepDraws Draws() const { return {seed, reducer.rank(), optimiser.moments().steps}; }
+  // The random numbers of the coming optimiser step. A trainer that only computes gradients makes
+  // none, and its parameters tell the steps of others.
+  StepDraws Draws() const { return {seed, reducer.rank(), optimiser.moments().steps + adopted}; }
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
+  // Write the means over the rows of an epoch, or of all epochs.
+  static void ReportEpoch(MinibatchSums sums, UpdateReport& report);
+  void ReportRows(const TrainingBatch& own, MinibatchSums sums, UpdateReport& report) const;
+  // Sets the learning rate of the coming update, and the numbers of the report that it has.
+  void BeginUpdate(UpdateReport& report);
+  // Makes the steps of one update. After an error everything is as before.
+  absl::Status Attempt(const std::function<absl::Status()>& steps, const UpdateReport& report);
+  // Counts an update that has passed, with what follows from it.
+  void EndUpdate(const UpdateReport& report);
+  absl::StatusOr<RankGradient> ComputeGradient(UnrollBatch& batch);
+  absl::StatusOr<UpdateReport> ApplyGradient(const RankGradient& given);
   absl::Status CheckFinite(const UpdateReport& report) const;
   // Both change the rewards of the batch, as the options say.
   absl::StatusOr<UpdateReport> Update(UnrollBatch& batch, const BehaviourCloningTerm* cloning);
@@ -290,22 +304,10 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
       SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, cloning_sums, report));
     }
     all.Add(sums);
-    ++report.update_epochs;
-    if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
-    report.effective_sample_size = sums.EffectiveSampleSize();
+    ReportEpoch(sums, report);
     if (options.kl_stop > 0 && report.approximate_kl > options.kl_stop) break;
   }
-  const double weight = std::max(all.weight(), 1e-9);
-  report.policy_loss = all.policy_loss() / weight;
-  report.value_loss = all.value_loss() / weight;
-  report.entropy = all.entropy() / weight;
-  const std::vector<std::string> names = algorithm->metric_names();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    report.algorithm_metrics.emplace_back(names[i], all.metric(i) / weight);
-  }
-  if (algorithm->policy() == nullptr) {
-    report.priorities = material.own.Priorities(options.priority_maximum_share);
-  }
+  ReportRows(material.own, all, report);
   report.gradient_norm /=
       static_cast<double>(report.update_epochs) * static_cast<double>(minibatches);
   const double cloning_weight = std::max(cloning_sums.weight(), 1e-9);
@@ -313,6 +315,27 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   report.cloning_agreement = cloning_sums.metric(0) / cloning_weight;
   report.cloning_coefficient = material.cloning_coefficient;
   return absl::OkStatus();
+}
+
+void PolicyTrainer::State::ReportEpoch(MinibatchSums sums, UpdateReport& report) {
+  ++report.update_epochs;
+  if (sums.weight() > 0) report.approximate_kl = sums.kl() / sums.weight();
+  report.effective_sample_size = sums.EffectiveSampleSize();
+}
+
+void PolicyTrainer::State::ReportRows(const TrainingBatch& own, MinibatchSums sums,
+                                      UpdateReport& report) const {
+  const double weight = std::max(sums.weight(), 1e-9);
+  report.policy_loss = sums.policy_loss() / weight;
+  report.value_loss = sums.value_loss() / weight;
+  report.entropy = sums.entropy() / weight;
+  const std::vector<std::string> names = algorithm->metric_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    report.algorithm_metrics.emplace_back(names[i], sums.metric(i) / weight);
+  }
+  if (algorithm->policy() == nullptr) {
+    report.priorities = own.Priorities(options.priority_maximum_share);
+  }
 }
 
 // All ranks hold the same losses and parameters, so they find the same.
@@ -362,6 +385,79 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& 
   return report;
 }
 
+void PolicyTrainer::State::BeginUpdate(UpdateReport& report) {
+  if (schedule == Schedule::kLinear) {
+    const double end = options.learning_rate * options.schedule_end;
+    rate =
+        end + training::LinearRate(options.learning_rate - end, updates, options.schedule_updates);
+  }
+  report.update = updates + 1;
+  report.learning_rate = rate * rate_factor;
+}
+
+absl::Status PolicyTrainer::State::Attempt(const std::function<absl::Status()>& steps,
+                                           const UpdateReport& report) {
+  const at::Tensor parameters_before = trainable().clone();
+  const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
+                                                        optimiser.moments().second.clone(),
+                                                        optimiser.moments().steps};
+  absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
+    SHOAL_RETURN_IF_ERROR(steps());
+    return CheckFinite(report);
+  });
+  if (passed.ok() && judge) passed = judge(report);
+  if (passed.ok()) return passed;
+  trainable().copy_(parameters_before);
+  optimiser.Restore(moments_before);
+  return passed;
+}
+
+void PolicyTrainer::State::EndUpdate(const UpdateReport& report) {
+  ++updates;
+  if (soft) {
+    target.lerp_(flat, options.target_rate);
+  } else if (target.defined() && updates % options.target_updates == 0) {
+    target.copy_(flat);
+  }
+  if (schedule == Schedule::kKl && report.rows > 0) {
+    rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
+  }
+}
+
+absl::StatusOr<RankGradient> PolicyTrainer::State::ComputeGradient(UnrollBatch& batch) {
+  training::Stopwatch watch;
+  if (normalisation.shapes_rewards()) {
+    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
+  }
+  RankGradient computed;
+  UpdateReport& report = computed.report;
+  TrainingBatch own(batch, spec, *algorithm, device);
+  report.estimate_seconds = watch.Lap();
+  SHOAL_RETURN_IF_ERROR(EstimateTargets(own, report));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
+                         MeanGradient(own, Order(own, "minibatches", 0), report));
+  ReportEpoch(sums, report);
+  ReportRows(own, sums, report);
+  if (sums.weight() > 0) computed.values = model::OnHost(gradients());
+  return computed;
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::State::ApplyGradient(const RankGradient& given) {
+  UpdateReport report = given.report;
+  BeginUpdate(report);
+  SHOAL_RETURN_IF_ERROR(Attempt(
+      [&]() -> absl::Status {
+        training::Stopwatch watch;
+        gradients().copy_(model::OnDevice(given.values, device));
+        SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(report.learning_rate));
+        report.step_seconds += watch.Lap();
+        return absl::OkStatus();
+      },
+      report));
+  EndUpdate(report);
+  return report;
+}
+
 absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
                                                           const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
@@ -370,13 +466,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
     SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
   }
   UpdateReport report;
-  if (schedule == Schedule::kLinear) {
-    const double end = options.learning_rate * options.schedule_end;
-    rate =
-        end + training::LinearRate(options.learning_rate - end, updates, options.schedule_updates);
-  }
-  report.update = updates + 1;
-  report.learning_rate = rate * rate_factor;
+  BeginUpdate(report);
   report.return_deviation = normalisation.return_deviation();
   Material material{.own = TrainingBatch(batch, spec, *algorithm, device)};
   if (cloning != nullptr) {
@@ -386,31 +476,13 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
     material.cloning_coefficient = cloning->coefficient;
   }
   report.estimate_seconds = watch.Lap();
-  const at::Tensor parameters_before = trainable().clone();
-  const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
-                                                        optimiser.moments().second.clone(),
-                                                        optimiser.moments().steps};
-  absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
-    SHOAL_RETURN_IF_ERROR(RunEpochs(material, report));
-    return CheckFinite(report);
-  });
-  if (passed.ok() && judge) passed = judge(report);
+  const absl::Status passed = Attempt([&] { return RunEpochs(material, report); }, report);
   if (!passed.ok()) {
-    trainable().copy_(parameters_before);
-    optimiser.Restore(moments_before);
     normalisation.RestoreReturns(returns_before);
     return passed;
   }
-  ++updates;
   SHOAL_RETURN_IF_ERROR(Observe(batch));
-  if (soft) {
-    target.lerp_(flat, options.target_rate);
-  } else if (target.defined() && updates % options.target_updates == 0) {
-    target.copy_(flat);
-  }
-  if (schedule == Schedule::kKl && report.rows > 0) {
-    rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
-  }
+  EndUpdate(report);
   return report;
 }
 
@@ -514,6 +586,64 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(UnrollBatch batch,
   SHOAL_RETURN_IF_ERROR(
       runtime::Annotate(cloning.demonstrations.Validate(state_->spec), "demonstrations"));
   return model::GuardTorch("update", [&] { return state_->Update(batch, &cloning); });
+}
+
+absl::Status PolicyTrainer::CheckAsynchronous() const {
+  const Requirements& needs = state_->requirements;
+  const auto refuse = [](const std::string& knob, const std::string& why) {
+    return runtime::InvalidArgument(
+        "learner.gradients: asynchronous ones do not go together with " + knob + ", " + why);
+  };
+  if (needs.update_epochs != 1 || needs.minibatches != 1) {
+    return refuse("algorithm " + state_->options.name,
+                  "which makes " + std::to_string(needs.update_epochs * needs.minibatches) +
+                      " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
+  }
+  if (state_->normalisation.normalises_observations()) {
+    return refuse("policy.normalise_observations", "whose moments all ranks have in common");
+  }
+  if (state_->options.normalise_returns) {
+    return refuse("algorithm.normalise_returns", "whose moments all ranks have in common");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RankGradient> PolicyTrainer::ComputeGradient(UnrollBatch batch) {
+  SHOAL_RETURN_IF_ERROR(batch.Validate(state_->spec));
+  return model::GuardTorch("gradient", [&] { return state_->ComputeGradient(batch); });
+}
+
+absl::StatusOr<UpdateReport> PolicyTrainer::ApplyGradient(const RankGradient& gradient) {
+  if (static_cast<std::int64_t>(gradient.values.size()) != gradient_size()) {
+    return runtime::InvalidArgument("gradient: " + std::to_string(gradient.values.size()) +
+                                    " numbers, not " + std::to_string(gradient_size()));
+  }
+  return model::GuardTorch("update", [&] { return state_->ApplyGradient(gradient); });
+}
+
+std::int64_t PolicyTrainer::gradient_size() const { return state_->layout.trainable; }
+std::int64_t PolicyTrainer::parameter_count() const { return state_->layout.total; }
+
+std::vector<float> PolicyTrainer::Parameters() const { return model::OnHost(state_->flat); }
+std::vector<float> PolicyTrainer::TargetParameters() const {
+  return state_->target.defined() ? model::OnHost(state_->target) : std::vector<float>();
+}
+
+absl::Status PolicyTrainer::Adopt(std::int64_t updates, std::span<const float> parameters,
+                                  std::span<const float> target) {
+  const auto size = static_cast<std::size_t>(parameter_count());
+  if (parameters.size() != size ||
+      (!target.empty() && (target.size() != size || !state_->target.defined()))) {
+    return runtime::InvalidArgument("parameters: " + std::to_string(parameters.size()) + " and " +
+                                    std::to_string(target.size()) + " numbers, not " +
+                                    std::to_string(size));
+  }
+  return model::GuardTorch("parameters", [&]() -> absl::Status {
+    at::Tensor(state_->flat).copy_(model::OnDevice(parameters, at::kCPU));
+    if (!target.empty()) at::Tensor(state_->target).copy_(model::OnDevice(target, at::kCPU));
+    state_->updates = state_->adopted = updates;
+    return absl::OkStatus();
+  });
 }
 
 absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(UnrollBatch demonstrations,

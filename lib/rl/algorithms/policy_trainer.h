@@ -5,12 +5,17 @@
 // Every rank calls Update and CloneBehaviour in the same order. Gradients, statistics and the
 // decision to stop early are reduced over the ranks, so parameters keep the same bits on all of
 // them. Not thread-safe. The same seed, batches and world size give the same bits.
+//
+// Where gradients are asynchronous, each rank has a trainer in a group of one (SingleRank), which
+// computes gradients of parameters that it adopts. One more trainer applies them, in the order in
+// which they come.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,6 +105,14 @@ struct BehaviourCloningTerm {
   double coefficient = 0;
 };
 
+// What one rank found in its batch.
+struct RankGradient {
+  // Of the mean loss over the rows, before clipping, [the trainable floats]; empty without rows.
+  std::vector<float> values = {};
+  // Without the numbers of a step: the gradient's norm, learning rate and number of the update.
+  UpdateReport report = {};
+};
+
 // A checkpoint that may be of another network.
 struct FittedCheckpoint {
   std::string note;
@@ -138,6 +151,30 @@ class PolicyTrainer {
   absl::StatusOr<UpdateReport> Update(UnrollBatch batch);
   // The same with demonstrations. Either all ranks pass demonstrations or none does.
   absl::StatusOr<UpdateReport> Update(UnrollBatch batch, const BehaviourCloningTerm& cloning);
+
+  // Returns INVALID_ARGUMENT, which names the knob, where gradients of this algorithm cannot be
+  // computed by one trainer and applied by another: several steps in an update, and moments that
+  // all ranks would have in common.
+  absl::Status CheckAsynchronous() const;
+  // Computes the gradient of a batch at the parameters of this trainer, which stay as they are.
+  // INVALID_ARGUMENT for a batch that does not fit the spec. REQUIRES: CheckAsynchronous is OK.
+  absl::StatusOr<RankGradient> ComputeGradient(UnrollBatch batch);
+  // Makes an update of a gradient that another trainer of the same spec and options has computed;
+  // for target networks, schedules and checkpoints it is an update like any other. Returns the
+  // whole report. The errors are those of Update, among them SharedFailure where numbers are not
+  // finite, and the judge's. INVALID_ARGUMENT for a gradient of another size. It makes no
+  // collective calls of its own.
+  absl::StatusOr<UpdateReport> ApplyGradient(const RankGradient& gradient);
+  // The floats of a gradient, and of all parameters.
+  std::int64_t gradient_size() const;
+  std::int64_t parameter_count() const;
+  // Returns all parameters, or those of the target network, which may be none.
+  std::vector<float> Parameters() const;
+  std::vector<float> TargetParameters() const;
+  // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps
+  // the target network. INVALID_ARGUMENT for sizes that do not fit.
+  absl::Status Adopt(std::int64_t updates, std::span<const float> parameters,
+                     std::span<const float> target);
 
   // Makes one gradient step on the cross-entropy of all demonstrations; the critic is not trained.
   // The errors are those of Update. INVALID_ARGUMENT with policy.twin_critics, as for Update with

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A2C, the batched form of A3C (Mnih et al. 2016). Advantages bootstrap where an unroll ends, and
 // each batch gives one gradient step. With lambda 1, advantages are the paper's n-step returns
-// minus the value.
+// minus the value. With asynchronous gradients it is A3C, and with data of older policies and a
+// floor under probabilities GA3C (Babaeizadeh et al. 2017).
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
@@ -22,7 +23,7 @@ class A2c final : public PolicyAlgorithm {
   }
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
-    PolicyTerms terms = LogProbabilityLoss(rows);
+    PolicyTerms terms = LogProbabilityLoss(rows, options_.probability_floor);
     AddEntropyBonus(rows, options_.entropy, terms);
     return terms;
   }

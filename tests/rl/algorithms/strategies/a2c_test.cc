@@ -2,6 +2,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
@@ -53,6 +54,25 @@ TEST_CASE("A2C's loss takes no notice of how far the policy has moved") {
     REQUIRE(terms.loss.item<double>() == Approx(0.7 * 2 - 0.01 * 0.5));
     REQUIRE(terms.by_log_probability.item<double>() == Approx(-2));
     REQUIRE(terms.by_entropy.item<double>() == Approx(-0.01));
+  }
+}
+
+TEST_CASE("with a floor under probabilities an improbable action hardly counts, as in GA3C") {
+  AlgorithmOptions options = A2cOptions();
+  options.probability_floor = 0.01;
+  options.entropy = 0;
+  const auto a2c = MakeAlgorithm(options).value();
+  const auto scalar = [](double value) { return at::tensor({value}, at::kDouble); };
+  for (const double probability : {0.5, 0.01, 1e-9}) {
+    const PolicyTerms terms =
+        a2c->policy()->PolicyLoss({.log_probability = scalar(std::log(probability)),
+                                   .entropy = scalar(0.5),
+                                   .behaviour_log_probability = scalar(-0.7),
+                                   .advantage = scalar(2),
+                                   .greedy = scalar(0)});
+    REQUIRE(terms.loss.item<double>() == Approx(-2 * std::log(probability + 0.01)));
+    const double by_log = -2 * probability / (probability + 0.01);
+    REQUIRE(terms.by_log_probability.item<double>() == Approx(by_log));
   }
 }
 
