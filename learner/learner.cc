@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "learner/asynchronous/gradient_worker.h"
 #include "learner/circuit_breaker.h"
 #include "learner/cloning/cloning.h"
 #include "learner/cloning/demonstration_table.h"
@@ -30,16 +31,21 @@
 #include "learner/unrolls/unroll_agreement.h"
 #include "learner/unrolls/unroll_decoder.h"
 #include "learner/unrolls/unroll_ledger.h"
+#include "learner/unrolls/unroll_priorities.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
+#include "platform/runtime/thread.h"
 #include "platform/transport/server.h"
 #include "replay/client/sampler.h"
 #include "replay/client/shard_admin.h"
 #include "replay/client/shard_list.h"
 #include "rl/algorithms/policy_trainer.h"
+#include "rl/collectives/gradient_client.h"
+#include "rl/collectives/gradient_hub.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/socket.h"
 #include "rl/model/policy.h"
 #include "rl/parameters/version_wire.h"
 
@@ -52,6 +58,9 @@ constexpr int kForgivenInARow = 10;
 constexpr std::chrono::seconds kExclusionTimeout(5);
 constexpr std::size_t kDigestBytes = 64;
 constexpr std::int64_t kShownClonings = 50;
+// The bounds of what goes with a gradient: its own numbers, and those of each unroll.
+constexpr std::size_t kMaxNoteBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxNoteBytesOfUnroll = 64;
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -119,9 +128,45 @@ UpdateVitals VitalsOf(const algorithms::UpdateReport& report, const EpisodeSumma
 
 }  // namespace
 
+// Holds the parameters where gradients are asynchronous. All of it runs on the hub's thread.
+class Learner::Holder final : public collectives::ParameterHolder {
+ public:
+  explicit Holder(Learner& learner);
+
+  collectives::ParameterNumber number() const override;
+  absl::Status Hear(std::int64_t rank, const collectives::Contribution& contribution) override;
+  absl::StatusOr<collectives::GradientFate> Apply(
+      std::int64_t rank, const collectives::Contribution& contribution) override;
+  absl::Status Drop(std::int64_t rank, const collectives::Contribution& contribution) override;
+  absl::Status Answer(std::int64_t rank, const collectives::Contribution& contribution,
+                      collectives::SharedParameters& answer) override;
+
+ private:
+  const GradientNote& NoteOf(std::int64_t rank) const {
+    return notes_[static_cast<std::size_t>(rank)];
+  }
+  // Adds the steps of environments that the rank's gradient stands for.
+  void CountSteps(const GradientNote& note);
+  bool WasUsed(const GradientNote& note) const;
+  // The unrolls of all ranks.
+  RoundCounts Counts() const;
+  void Count(const std::string& fate);
+
+  Learner& learner_;
+  Parts& parts_;
+  // The newest of each rank.
+  std::vector<GradientNote> notes_;
+  std::int64_t dropped_ = 0;
+};
+
 struct Learner::Parts {
   runtime::Metrics metrics;
+  // The group with which this rank is in step. With asynchronous gradients it ends before training,
+  // and the rank is a group of its own from then on.
+  std::unique_ptr<collectives::GradientReducer> joined;
   std::unique_ptr<collectives::GradientReducer> reducer;
+  std::size_t ranks = 1;
+  // With asynchronous gradients: that of rank 0 applies them, that of another rank computes them.
   std::unique_ptr<algorithms::PolicyTrainer> trainer;
   std::unique_ptr<UnrollLedger> ledger;
   std::unique_ptr<LearnerMetrics> reports;    // rank 0
@@ -134,7 +179,13 @@ struct Learner::Parts {
   std::unique_ptr<replay::client::Sampler> sampler;
   std::unique_ptr<SamplerSource> source;
   std::optional<Quarantine> quarantine;
-  std::unique_ptr<Round> round;
+  std::unique_ptr<Round> round;  // null with asynchronous gradients, as all else up to the holder
+                                 // is with synchronous ones
+  std::unique_ptr<algorithms::PolicyTrainer> workers_trainer;  // rank 0
+  std::unique_ptr<collectives::GradientClient> client;
+  std::unique_ptr<GradientWorker> worker;
+  std::unique_ptr<collectives::GradientHub> hub;  // rank 0
+  std::unique_ptr<Holder> holder;                 // rank 0
 
   std::optional<CircuitBreaker> breaker;
   // On the update that was judged last.
@@ -193,6 +244,8 @@ absl::Status Learner::Start() {
   const LearnerOptions& options = setup_.learner;
   SHOAL_RETURN_IF_ERROR(setup_.policy.Validate());
   const std::int64_t ranks = parts.reducer->world_size();
+  parts.ranks = static_cast<std::size_t>(ranks);
+  if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(CheckAsynchronous());
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
                                     std::to_string(ranks));
@@ -203,6 +256,7 @@ absl::Status Learner::Start() {
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),
                                                        *parts.reducer, *device));
+  if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(parts.trainer->CheckAsynchronous());
   if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
     return runtime::InvalidArgument("run.deterministic: not with algorithm " +
                                     setup_.algorithm.name +
@@ -259,13 +313,10 @@ absl::Status Learner::Start() {
                               .seed = static_cast<std::uint64_t>(setup_.run.seed)},
                              *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
-  parts.round = std::make_unique<Round>(
-      RoundOptions{.share = share,
-                   .timeout = milliseconds(options.round_timeout_ms),
-                   .max_lag = static_cast<std::uint64_t>(options.max_lag),
-                   .off_policy = parts.trainer->requirements().off_policy,
-                   .deterministic = setup_.run.deterministic},
-      *parts.source, *parts.decoder, *parts.ledger, *parts.quarantine, runtime::SystemClock());
+  if (!options.asynchronous()) {
+    parts.round = std::make_unique<Round>(RoundKnobs(), *parts.source, *parts.decoder,
+                                          *parts.ledger, *parts.quarantine, runtime::SystemClock());
+  }
   parts.trainer->SetJudge([this](const algorithms::UpdateReport& report) {
     return Judge(VitalsOf(report, parts_->record.episodes));
   });
@@ -273,10 +324,90 @@ absl::Status Learner::Start() {
   // A rollback needs a checkpoint to go back to.
   if (!parts.has_checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
   SHOAL_RETURN_IF_ERROR(Publish(/*save=*/true));
+  if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(BeginExchange());
   if (setup_.local_rank != 0 || options.health_listen.empty()) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(parts.health,
                          transport::Server::Create({.listen = options.health_listen}, {}));
   parts.health->SetServing(true);
+  return absl::OkStatus();
+}
+
+absl::Status Learner::CheckAsynchronous() const {
+  const LearnerOptions& options = setup_.learner;
+  if (setup_.run.deterministic) {
+    return runtime::InvalidArgument(
+        "run.deterministic: not with learner.gradients = \"asynchronous\", where the order of "
+        "updates depends on which rank is quicker");
+  }
+  if (options.verify_ranks) {
+    return runtime::InvalidArgument(
+        "learner.verify_ranks: ranks with asynchronous gradients have different parameters");
+  }
+  const CloningOptions& cloning = options.cloning;
+  if (!cloning.demonstrations.empty() &&
+      (cloning.demonstration_ratio > 0 || cloning.demonstration_coefficient > 0)) {
+    return runtime::InvalidArgument(
+        "learner.gradients: asynchronous ones are not mixed with demonstrations "
+        "(learner.demonstration_ratio, learner.demonstration_coefficient)");
+  }
+  return absl::OkStatus();
+}
+
+RoundOptions Learner::RoundKnobs() const {
+  const LearnerOptions& options = setup_.learner;
+  return {.share = parts_->share,
+          .timeout = milliseconds(options.round_timeout_ms),
+          .max_lag = static_cast<std::uint64_t>(options.max_lag),
+          .off_policy = parts_->trainer->requirements().off_policy,
+          .deterministic = setup_.run.deterministic};
+}
+
+absl::Status Learner::BeginExchange() {
+  Parts& parts = *parts_;
+  const LearnerOptions& options = setup_.learner;
+  SHOAL_ASSIGN_OR_RETURN(std::vector<int> sockets, parts.reducer->TakeConnections());
+  const std::int64_t own = rank();
+  parts.joined = std::exchange(parts.reducer, std::make_unique<collectives::SingleRank>(own));
+  const collectives::ExchangeOptions exchange{
+      .limits = {.gradient_size = static_cast<std::size_t>(parts.trainer->gradient_size()),
+                 .max_values = 2 * static_cast<std::size_t>(parts.trainer->parameter_count()),
+                 .max_note_bytes = kMaxNoteBytes + kMaxNoteBytesOfUnroll * parts.share},
+      .max_staleness = static_cast<std::uint64_t>(options.max_gradient_staleness),
+      .call_timeout = options.group().call_timeout,
+      .progress = setup_.progress};
+  int socket = sockets[0];
+  if (own == 0) {
+    SHOAL_ASSIGN_OR_RETURN(const auto pair, collectives::ConnectedPair());
+    sockets[0] = pair[0];
+    socket = pair[1];
+    parts.holder = std::make_unique<Holder>(*this);
+    parts.hub =
+        std::make_unique<collectives::GradientHub>(std::move(sockets), exchange, *parts.holder);
+  }
+  parts.client = std::make_unique<collectives::GradientClient>(socket, own, exchange);
+  SHOAL_ASSIGN_OR_RETURN(const auto device,
+                         model::FindComputeDevice(options.device, setup_.local_rank));
+  SHOAL_ASSIGN_OR_RETURN(
+      auto computes, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
+                                                       static_cast<std::uint64_t>(setup_.run.seed),
+                                                       *parts.reducer, device));
+  auto& trainer = own == 0 ? parts.workers_trainer : parts.trainer;
+  trainer = std::move(computes);
+  SHOAL_ASSIGN_OR_RETURN(
+      parts.worker, GradientWorker::Create(
+                        {.policy = setup_.policy,
+                         .round = RoundKnobs(),
+                         .importance_exponent = setup_.algorithm.importance_exponent,
+                         .folder = setup_.run.path(),
+                         .ledger = {.folder = setup_.run.path(),
+                                    .rank = static_cast<int>(own),
+                                    .window = static_cast<std::size_t>(options.unroll_id_window)}},
+                        {.trainer = *trainer,
+                         .client = *parts.client,
+                         .sampler = *parts.sampler,
+                         .source = *parts.source,
+                         .decoder = *parts.decoder,
+                         .cloning = parts.cloning.get()}));
   return absl::OkStatus();
 }
 
@@ -441,9 +572,25 @@ absl::Status Learner::SaveCheckpoint() {
 }
 
 absl::Status Learner::Run() {
-  const absl::Status end = RunRounds();
+  const absl::Status end = setup_.learner.asynchronous() ? RunExchange() : RunRounds();
   if (!end.ok()) parts_->reducer->Abort(end);
   return end;
+}
+
+absl::Status Learner::RunExchange() {
+  Parts& parts = *parts_;
+  absl::Status served;
+  runtime::Thread serving;
+  if (parts.hub != nullptr) {
+    serving = runtime::Thread("gradients", [&] { served = parts.hub->Serve(); });
+  }
+  const absl::Status worked =
+      parts.worker->Run([this] { return stopped_.load(std::memory_order_relaxed); });
+  if (!worked.ok()) parts.client->Abort(worked);
+  if (serving.joinable()) serving.Join();
+  SHOAL_RETURN_IF_ERROR(worked);
+  SHOAL_RETURN_IF_ERROR(served);
+  return Finish();
 }
 
 absl::Status Learner::RunRounds() {
@@ -451,6 +598,10 @@ absl::Status Learner::RunRounds() {
     SHOAL_ASSIGN_OR_RETURN(const bool go_on, RunRound());
     if (!go_on) break;
   }
+  return Finish();
+}
+
+absl::Status Learner::Finish() {
   spdlog::info("event=digest update={} digest={}", parts_->trainer->updates(), Digest());
   if (parts_->health != nullptr) parts_->health->SetServing(false);
   parts_->sampler->Close();
@@ -558,6 +709,10 @@ absl::Status Learner::Train() {
     parts.environment_steps += parts.record.report.rows;
   }
   SHOAL_RETURN_IF_ERROR(UpdatePriorities());
+  parts.record.counts = parts.round->counts();
+  if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
+    parts.encoder_version = parts.unrolls.front().encoder_version;
+  }
   if (setup_.learner.verify_ranks) SHOAL_RETURN_IF_ERROR(CompareRanks("after an update"));
   return AfterUpdate();
 }
@@ -568,16 +723,7 @@ absl::Status Learner::UpdatePriorities() {
   if (parts_->demonstrations != nullptr) {
     parts_->demonstrations->UpdatePriorities(all.subspan(priorities.size()));
   }
-  std::vector<replay::client::PriorityUpdate> updates;
-  for (std::size_t i = 0; i < priorities.size(); ++i) {
-    const DecodedUnroll& unroll = parts_->unrolls[i];
-    proto::UnrollId id;
-    id.set_environment_id(unroll.key.id.environment_id);
-    id.set_incarnation(unroll.key.id.incarnation);
-    id.set_first_sequence(unroll.key.id.first_sequence);
-    updates.push_back({.shard = unroll.shard, .id = std::move(id), .priority = priorities[i]});
-  }
-  return parts_->sampler->UpdatePriorities(updates);
+  return parts_->sampler->UpdatePriorities(PrioritiesOf(parts_->unrolls, priorities));
 }
 
 absl::Status Learner::AfterUpdate() {
@@ -591,9 +737,6 @@ absl::Status Learner::AfterUpdate() {
   const bool checkpoint = parts.breaker->healthy() &&
                           (checkpoint_due || (publishes && Seconds(begin - parts.last_checkpoint) >=
                                                                options.checkpoint_every_seconds));
-  if (parts.encoder_version.empty() && !parts.unrolls.empty()) {
-    parts.encoder_version = parts.unrolls.front().encoder_version;
-  }
   if (publishes) {
     ++parts.version.step;
     SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
@@ -607,7 +750,6 @@ absl::Status Learner::AfterUpdate() {
   record.version = parts.version;
   record.environment_steps = parts.environment_steps;
   record.breaker = parts.breaker->state();
-  record.counts = parts.round->counts();
   record.publishing_seconds = Seconds(runtime::SystemClock().Now() - begin);
   if (parts.reports != nullptr) parts.reports->Record(record);
   parts.unrolls.clear();
@@ -695,6 +837,119 @@ absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) 
                        : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
     }
   }
+  return absl::OkStatus();
+}
+
+Learner::Holder::Holder(Learner& learner)
+    : learner_(learner), parts_(*learner.parts_), notes_(parts_.ranks) {}
+
+collectives::ParameterNumber Learner::Holder::number() const {
+  return {parts_.version.epoch, static_cast<std::uint64_t>(parts_.trainer->updates())};
+}
+
+absl::Status Learner::Holder::Hear(std::int64_t rank,
+                                   const collectives::Contribution& contribution) {
+  absl::StatusOr<GradientNote> note = DecodeGradientNote(contribution.note);
+  if (!note.ok()) return runtime::Annotate(note.status(), "rank " + std::to_string(rank));
+  notes_[static_cast<std::size_t>(rank)] = *std::move(note);
+  return absl::OkStatus();
+}
+
+void Learner::Holder::CountSteps(const GradientNote& note) {
+  if (!parts_.trainer->requirements().off_policy) {
+    parts_.environment_steps += note.report.rows;
+    return;
+  }
+  // All ranks sample from all shards, so each hears of the same steps.
+  for (const GradientNote& one : notes_) {
+    parts_.environment_steps =
+        std::max(parts_.environment_steps, parts_.earlier_environment_steps + one.inserted_steps);
+  }
+}
+
+bool Learner::Holder::WasUsed(const GradientNote& note) const {
+  return std::any_of(note.uses.begin(), note.uses.end(),
+                     [this](const UnrollUse& use) { return parts_.ledger->Contains(use); });
+}
+
+RoundCounts Learner::Holder::Counts() const {
+  RoundCounts sums;
+  for (const GradientNote& note : notes_) {
+    sums.accepted += note.counts.accepted;
+    sums.repeated += note.counts.repeated;
+    sums.stale += note.counts.stale;
+    sums.condemned += note.counts.condemned;
+    sums.invalid += note.counts.invalid;
+    sums.cut_short += note.counts.cut_short;
+  }
+  return sums;
+}
+
+void Learner::Holder::Count(const std::string& fate) {
+  if (fate != "applied") ++dropped_;
+  parts_.reports->RecordGradient(fate);
+}
+
+absl::Status Learner::Holder::Drop(std::int64_t rank, const collectives::Contribution&) {
+  CountSteps(NoteOf(rank));
+  Count("stale");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
+    std::int64_t rank, const collectives::Contribution& contribution) {
+  const GradientNote& note = NoteOf(rank);
+  // Where a shard has died, a use may be given out again, to another rank.
+  if (WasUsed(note)) {
+    Count("repeated");
+    return collectives::GradientFate::kRefused;
+  }
+  const auto update = static_cast<std::uint64_t>(parts_.trainer->updates());
+  if (!note.uses.empty()) {
+    SHOAL_RETURN_IF_ERROR(parts_.ledger->Append(parts_.version.epoch, update + 1, note.uses));
+  }
+  CountSteps(note);
+  parts_.record = {.unrolls = note.unrolls,
+                   .mean_use = note.mean_use,
+                   .episodes = note.episodes,
+                   .counts = Counts(),
+                   .gradient = GradientRecord{.rank = rank,
+                                              .staleness = update - contribution.from.updates,
+                                              .dropped = dropped_},
+                   .waiting_seconds = note.waiting_seconds,
+                   .decoding_seconds = note.decoding_seconds,
+                   .agreeing_seconds = note.exchanging_seconds,
+                   .updating_seconds = note.updating_seconds};
+  parts_.verdict = {};
+  parts_.trainer->ScaleRate(parts_.breaker->rate_factor());
+  auto report = parts_.trainer->ApplyGradient({contribution.gradient, note.report});
+  if (!report.ok()) {
+    if (!collectives::IsShared(report.status())) return report.status();
+    Count("undone");
+    SHOAL_RETURN_IF_ERROR(learner_.Obey(report.status()));
+    return collectives::GradientFate::kRefused;
+  }
+  Count("applied");
+  parts_.record.report = *std::move(report);
+  parts_.record.updating_seconds += parts_.record.report.step_seconds;
+  if (parts_.encoder_version.empty()) parts_.encoder_version = note.encoder_version;
+  SHOAL_RETURN_IF_ERROR(learner_.AfterUpdate());
+  return collectives::GradientFate::kApplied;
+}
+
+absl::Status Learner::Holder::Answer(std::int64_t rank,
+                                     const collectives::Contribution& contribution,
+                                     collectives::SharedParameters& answer) {
+  const ParameterNote now{.step = parts_.version.step,
+                          .target_number = parts_.trainer->target_number()};
+  answer.values = parts_.trainer->Parameters();
+  if (contribution.from.epoch != parts_.version.epoch ||
+      NoteOf(rank).target_number != now.target_number) {
+    const std::vector<float> target = parts_.trainer->TargetParameters();
+    answer.values.insert(answer.values.end(), target.begin(), target.end());
+  }
+  answer.note = Encode(now);
+  answer.stop = learner_.finished();
   return absl::OkStatus();
 }
 

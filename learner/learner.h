@@ -15,6 +15,11 @@
 // published twice. Past the last rollback, and in place of the first one in deterministic mode,
 // where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE.
 //
+// With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
+// runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
+// each as it comes, and does with it all that is done with an update. Every rank's worker has
+// parameters of its own, so nothing but messages connects the two threads of rank 0.
+//
 // A rank is crash-only. Any error but the breaker's verdicts ends this rank, which tells the others
 // first. They end at their next reduction, after at most a round's timeout and the work in between,
 // with an error that names the rank. A rank that hangs is given up after
@@ -34,6 +39,7 @@
 
 #include "learner/circuit_breaker.h"
 #include "learner/learner_options.h"
+#include "learner/unrolls/round.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
@@ -51,6 +57,8 @@ struct LearnerSetup {
   runtime::ClusterOptions cluster;
   // The number of this process among the ranks of its machine, which share the GPUs.
   std::int64_t local_rank = 0;
+  // Where a launched rank reports its exchanges (collectives::Launched), or null.
+  collectives::RankProgress* progress = nullptr;
   // How often the group of ranks has failed and was started again, by cause
   // (collectives::Launched).
   std::map<std::string, std::int64_t> group_failures = {};
@@ -80,10 +88,19 @@ class Learner {
 
  private:
   struct Parts;
+  class Holder;
   Learner(std::unique_ptr<Parts> parts, const LearnerSetup& setup);
 
   absl::Status Start();
+  // INVALID_ARGUMENT, which names the knob, for what asynchronous gradients exclude.
+  absl::Status CheckAsynchronous() const;
+  // Ends the common steps of all ranks, and makes the worker of this one and the hub of rank 0.
+  absl::Status BeginExchange();
+  RoundOptions RoundKnobs() const;
   absl::Status RunRounds();
+  absl::Status RunExchange();
+  // Saves and publishes what training ended with.
+  absl::Status Finish();
   absl::Status JoinEpoch();
   absl::Status Resume();
   // Returns the note of the checkpoint. The errors are those of PolicyTrainer::Load, among them

@@ -152,6 +152,26 @@ const std::vector<UpdateNumber>& UpdateNumbers() {
       {"stale_total",
        {},
        [](const UpdateRecord& r) { return static_cast<double>(r.counts.stale); }},
+      {"gradient_rank",
+       {},
+       [](const UpdateRecord& r) {
+         return static_cast<double>(r.gradient.value_or(GradientRecord()).rank);
+       }},
+      {"gradient_staleness",
+       {.name = "shoal_learner_gradient_staleness_updates",
+        .help = "Updates between the parameters that the last gradient was computed from and those "
+                "it was applied to; 0 unless gradients are asynchronous.",
+        .group = "staleness",
+        .unit = "updates",
+        .title = "staleness of asynchronous gradients"},
+       [](const UpdateRecord& r) {
+         return static_cast<double>(r.gradient.value_or(GradientRecord()).staleness);
+       }},
+      {"gradients_dropped_total",
+       {},
+       [](const UpdateRecord& r) {
+         return static_cast<double>(r.gradient.value_or(GradientRecord()).dropped);
+       }},
       {"invalid_total", {}, [](const UpdateRecord& r) {
          return static_cast<double>(r.counts.invalid);
        }}};
@@ -200,6 +220,13 @@ LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
           {algorithms::kStalenessBounds.begin(), algorithms::kStalenessBounds.end()})) {}
 
 void LearnerMetrics::RecordFailure() { failures_.Increment(); }
+
+void LearnerMetrics::RecordGradient(const std::string& fate) {
+  runtime::MetricInfo info = Metric("gradients_total", "gradients", "asynchronous gradients",
+                                    "Gradients that ranks sent to the first one, by fate.");
+  info.draw = runtime::Draw::kLabels;
+  metrics_.Counter(info, {{"fate", fate}}).Increment();
+}
 
 void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) {
   const std::string reason = verdict.symptom ? ToString(*verdict.symptom) : "none";

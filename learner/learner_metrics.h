@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,21 @@
 
 namespace shoal::learner {
 
+// Of an asynchronous gradient.
+struct GradientRecord {
+  std::int64_t rank = 0;
+  // The updates between the parameters it was computed from and those it was applied to.
+  std::uint64_t staleness = 0;
+  // The gradients since this process started that were not applied, all ranks together.
+  std::int64_t dropped = 0;
+};
+
 struct UpdateRecord {
-  algorithms::UpdateReport report;
-  parameters::Version version;
+  algorithms::UpdateReport report = {};
+  parameters::Version version = {};
   // The steps of environments since the run began, including those before restarts: on policy those
-  // trained on, off policy those that replay took in.
+  // trained on, and those of asynchronous gradients that came too late; off policy those that
+  // replay took in.
   double environment_steps = 0;
   // The unrolls of this update on all ranks.
   std::int64_t unrolls = 0;
@@ -35,19 +46,22 @@ struct UpdateRecord {
   // How often replay has given out each of the others so far, this time included; the mean over all
   // ranks, 0 without any.
   double mean_use = 0;
-  EpisodeSummary episodes;
+  EpisodeSummary episodes = {};
   // The unrolls since this process started.
-  RoundCounts counts;
+  RoundCounts counts = {};
   BreakerState breaker = BreakerState::kClosed;
-  // The wall time of rank 0. Waiting is for unrolls, decoding of these and drawing of
-  // demonstrations, agreeing for other ranks before an update; the report has the parts of
-  // updating.
+  // Nothing where gradients are synchronous.
+  std::optional<GradientRecord> gradient = {};
+  // The wall time of rank 0, and with asynchronous gradients that of the rank whose gradient it is,
+  // except for publishing; agreeing is then the exchange before. Waiting is for unrolls, decoding
+  // of these and drawing of demonstrations, agreeing for other ranks before an update; the report
+  // has the parts of updating.
   double waiting_seconds = 0;
   double decoding_seconds = 0;
   double agreeing_seconds = 0;
   double updating_seconds = 0;
   double publishing_seconds = 0;
-  RankTimes ranks;
+  RankTimes ranks = {};
 };
 
 class LearnerMetrics {
@@ -58,6 +72,8 @@ class LearnerMetrics {
                                                                 runtime::Metrics& metrics);
 
   void Record(const UpdateRecord& record);
+  // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "undone".
+  void RecordGradient(const std::string& fate);
   void RecordCloning(const algorithms::CloningReport& report);
   // Counts an update that failed and changed nothing.
   void RecordFailure();

@@ -109,6 +109,16 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",
                 .choices = {"socket", "nccl"}});
+  visitor.Knob("gradients", gradients,
+               {.help = "synchronous: all ranks make each update together; asynchronous: rank 0 "
+                        "applies the gradient of each rank as it comes",
+                .choices = {"synchronous", "asynchronous"}});
+  visitor.Knob("max_gradient_staleness", max_gradient_staleness,
+               {.help = "asynchronous gradients of parameters that more updates have changed since "
+                        "are dropped; 0: none",
+                .unit = "updates",
+                .min = 0,
+                .max = kMany});
   visitor.Knob(
       "join_timeout_seconds", join_timeout_seconds,
       {.help = "time in which all ranks have to start", .unit = "seconds", .min = 0.1, .max = 1e6});

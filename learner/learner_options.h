@@ -68,13 +68,20 @@ struct LearnerOptions {
   std::int64_t content_capacity_bytes = std::int64_t{3} << 30;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU for each rank.
   std::string reduction = "socket";
+  // "synchronous": all ranks make each update together, of the sum of their gradients.
+  // "asynchronous": rank 0 makes an update of each rank's gradient as it comes
+  // (asynchronous/gradient_worker.h).
+  std::string gradients = "synchronous";
+  // Asynchronous gradients of parameters that more updates have changed since are dropped. 0 allows
+  // any number within the epoch.
+  std::int64_t max_gradient_staleness = 16;
   // The time within which all ranks must have started.
   double join_timeout_seconds = 120;
   // How much later than the others a rank may come to a reduction before the group gives it up. A
   // group without any reduction for twice this time is given up by its supervisor.
   double reduction_timeout_seconds = 300;
-  // If true, all ranks compare the digests of their parameters after every update and stop if they
-  // differ.
+  // If true, all ranks, which are synchronous, compare the digests of their parameters after every
+  // update and stop if they differ.
   bool verify_ranks = false;
   // The digest of the parameters is logged every this many updates. 0 logs it at the end only.
   std::int64_t digest_every_updates = 0;
@@ -82,6 +89,7 @@ struct LearnerOptions {
   CircuitBreakerOptions breaker;
 
   void Visit(runtime::Visitor& visitor);
+  bool asynchronous() const { return gradients == "asynchronous"; }
   // Returns what these knobs say about the group of ranks.
   collectives::GroupOptions group() const;
 };

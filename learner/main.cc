@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   if (!environment.ok()) return program.Fail(environment.status());
   setup.local_rank = environment->local_rank;
   setup.group_failures = launched->failures;
+  setup.progress = launched->progress;
   collectives::GroupOptions options = setup.learner.group();
   options.progress = launched->progress;
   auto group = collectives::JoinGroup(options);

@@ -629,6 +629,10 @@ std::vector<float> PolicyTrainer::TargetParameters() const {
   return state_->target.defined() ? model::OnHost(state_->target) : std::vector<float>();
 }
 
+std::int64_t PolicyTrainer::target_number() const {
+  return state_->soft ? updates() : updates() / state_->options.target_updates;
+}
+
 absl::Status PolicyTrainer::Adopt(std::int64_t updates, std::span<const float> parameters,
                                   std::span<const float> target) {
   const auto size = static_cast<std::size_t>(parameter_count());

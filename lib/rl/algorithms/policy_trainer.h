@@ -171,6 +171,8 @@ class PolicyTrainer {
   // Returns all parameters, or those of the target network, which may be none.
   std::vector<float> Parameters() const;
   std::vector<float> TargetParameters() const;
+  // Another number after each update that changes the target network, as updates are counted.
+  std::int64_t target_number() const;
   // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps
   // the target network. INVALID_ARGUMENT for sizes that do not fit.
   absl::Status Adopt(std::int64_t updates, std::span<const float> parameters,

@@ -79,6 +79,7 @@ absl::Status GradientHub::ServeOne(std::size_t index) {
       ReceiveContribution(rank.socket, options_.limits, deadline, RankName(index)));
   SharedParameters answer;
   const auto number = static_cast<std::int64_t>(index);
+  SHOAL_RETURN_IF_ERROR(holder_.Hear(number, contribution));
   if (!contribution.gradient.empty()) {
     if (IsStale(contribution.from, holder_.number(), options_.max_staleness)) {
       answer.fate = GradientFate::kStale;
@@ -87,7 +88,7 @@ absl::Status GradientHub::ServeOne(std::size_t index) {
       SHOAL_ASSIGN_OR_RETURN(answer.fate, holder_.Apply(number, contribution));
     }
   }
-  SHOAL_RETURN_IF_ERROR(holder_.Answer(contribution, answer));
+  SHOAL_RETURN_IF_ERROR(holder_.Answer(number, contribution, answer));
   answer.number = holder_.number();
   stopping_ = stopping_ || contribution.leaves;
   answer.stop = answer.stop || stopping_;

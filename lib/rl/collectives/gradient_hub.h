@@ -27,13 +27,16 @@ class ParameterHolder {
   virtual ~ParameterHolder() = default;
 
   virtual ParameterNumber number() const = 0;
+  // Hears of every message, before anything else becomes of it.
+  virtual absl::Status Hear(std::int64_t rank, const Contribution& contribution) = 0;
   // Applies the gradient, which is not stale. Returns kApplied or kRefused.
   virtual absl::StatusOr<GradientFate> Apply(std::int64_t rank,
                                              const Contribution& contribution) = 0;
   // Hears of a gradient that is dropped because it is stale.
   virtual absl::Status Drop(std::int64_t rank, const Contribution& contribution) = 0;
   // Fills in values, note and whether to stop, for the sender of `contribution`.
-  virtual absl::Status Answer(const Contribution& contribution, SharedParameters& answer) = 0;
+  virtual absl::Status Answer(std::int64_t rank, const Contribution& contribution,
+                              SharedParameters& answer) = 0;
 };
 
 class GradientHub {

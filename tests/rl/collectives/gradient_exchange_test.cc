@@ -63,7 +63,11 @@ class Store final : public ParameterHolder {
     dropped.push_back({rank, given.gradient});
     return absl::OkStatus();
   }
-  absl::Status Answer(const Contribution& given, SharedParameters& answer) override {
+  absl::Status Hear(std::int64_t, const Contribution&) override {
+    ++heard;
+    return absl::OkStatus();
+  }
+  absl::Status Answer(std::int64_t, const Contribution& given, SharedParameters& answer) override {
     answer.values = numbers.values();
     answer.note = given.note;
     answer.stop = stops_after && applied.size() >= *stops_after;
@@ -71,6 +75,7 @@ class Store final : public ParameterHolder {
   }
 
   std::uint64_t epoch = 4;
+  std::size_t heard = 0;
   std::optional<std::size_t> stops_after;
   std::vector<Seen> applied;
   std::vector<Seen> dropped;
@@ -229,6 +234,7 @@ TEST_CASE("a rank may ask for parameters alone, and hears what its holder refuse
   REQUIRE(refused.fate == GradientFate::kRefused);
   REQUIRE(refused.values == Numbers().values());
   REQUIRE(exchange.store.applied.empty());
+  REQUIRE(exchange.store.heard == 2);
 }
 
 TEST_CASE("a rank that leaves, and a holder that has enough, make the others leave") {
