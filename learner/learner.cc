@@ -899,6 +899,10 @@ absl::Status Learner::Holder::Drop(std::int64_t rank, const collectives::Contrib
 absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
     std::int64_t rank, const collectives::Contribution& contribution) {
   const GradientNote& note = NoteOf(rank);
+  if (learner_.finished()) {
+    Count("late");
+    return collectives::GradientFate::kRefused;
+  }
   // Where a shard has died, a use may be given out again, to another rank.
   if (WasUsed(note)) {
     Count("repeated");

@@ -72,7 +72,8 @@ class LearnerMetrics {
                                                                 runtime::Metrics& metrics);
 
   void Record(const UpdateRecord& record);
-  // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "undone".
+  // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "late"
+  // where learner.updates were done already, "undone" by the circuit breaker.
   void RecordGradient(const std::string& fate);
   void RecordCloning(const algorithms::CloningReport& report);
   // Counts an update that failed and changed nothing.
