@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "shoal_run.h"
@@ -71,6 +74,34 @@ TEST_CASE("CartPole is learned in half a minute from a cold start", "[cartpole]"
     INFO(file);
     REQUIRE_FALSE(run.File(file).empty());
   }
+}
+
+TEST_CASE("A3C learns CartPole with two ranks that do not wait for each other", "[asynchronous]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", "1", "--preset", "a3c",
+                "--minutes", "4", "--set", "train.evaluate_every_steps=5000", "--set",
+                "train.stop_evaluations=1", "--set", "train.stop_confirm_episodes=100", "--set",
+                "train.baselines=[]"});
+  REQUIRE(run.WaitForExit(seconds(400)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(run.last_line().starts_with("result greedy="));
+  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  std::map<int, int> gradients;
+  std::istringstream lines(run.File("learner.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    ++gradients[nlohmann::json::parse(line).value("gradient_rank", -1)];
+  }
+  REQUIRE(gradients.size() == 2);
+  for (const auto& [rank, count] : gradients) REQUIRE(count > 10);
+}
+
+TEST_CASE("lock step refuses a preset of asynchronous gradients in one line", "[asynchronous]") {
+  const std::string preset = GENERATE("a3c", "gorila");
+  const EndedRun ended = RunToEnd({"train", "deploy/local/cartpole.toml", "--preset", preset,
+                                   "--set", "run.deterministic=true"});
+  INFO(ended.output);
+  REQUIRE(ended.code != 0);
+  REQUIRE(ended.Says("run.deterministic: not with learner.gradients = \"asynchronous\""));
 }
 
 TEST_CASE("the same seed gives the same parameters, bit by bit, on a busy machine too",

@@ -174,6 +174,23 @@ TEST_CASE("a table that gives unrolls out twice has each trained at most twice, 
   RequireUses(run, 2);
 }
 
+TEST_CASE("A3C's ranks start again when one of the two is killed, fails or stops",
+          "[asynchronous]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", "1", "--preset", "a3c",
+                "--minutes", "5", "--set", "train.stop_evaluations=1000", "--set",
+                "train.baselines=[]", "--set", "learner.checkpoint_every_updates=10"});
+  REQUIRE(Flows(run, After(seconds(60))));
+  Strike(run, "signal", seconds(10), [](const Group& group) { KillAll({group.ranks.back()}); });
+  Strike(run, "exit", seconds(10), [](const Group& group) {
+    const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    REQUIRE(::prlimit(group.ranks.back(), RLIMIT_NOFILE, &none, nullptr) == 0);
+  });
+  Strike(run, "stopped", seconds(20),
+         [](const Group& group) { REQUIRE(::kill(group.ranks.back(), SIGSTOP) == 0); });
+  REQUIRE(run.File("epoch") == "4\n");
+  RequireUses(run, 1);
+}
+
 TEST_CASE(
     "two ranks are killed, stopped, starved and orphaned, and CartPole is learned all the same",
     "[ranks]") {
