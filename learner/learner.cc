@@ -20,7 +20,9 @@
 #include "learner/cloning/cloning.h"
 #include "learner/cloning/demonstration_table.h"
 #include "learner/epoch_file.h"
+#include "learner/learner_holder.h"
 #include "learner/learner_metrics.h"
+#include "learner/learner_parts.h"
 #include "learner/publication.h"
 #include "learner/rank_times.h"
 #include "learner/unrolls/batch_builder.h"
@@ -65,17 +67,6 @@ constexpr std::size_t kMaxNoteBytesOfUnroll = 64;
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
-
-class SamplerSource final : public UnrollSource {
- public:
-  explicit SamplerSource(replay::client::Sampler& sampler) : sampler_(sampler) {}
-  absl::StatusOr<replay::client::SampledUnroll> Next(milliseconds timeout) override {
-    return sampler_.Next(timeout);
-  }
-
- private:
-  replay::client::Sampler& sampler_;
-};
 
 std::string ListenAddress(const LearnerSetup& setup) {
   if (!setup.learner.listen.empty()) return setup.learner.listen;
@@ -127,91 +118,6 @@ UpdateVitals VitalsOf(const algorithms::UpdateReport& report, const EpisodeSumma
 }
 
 }  // namespace
-
-// Holds the parameters where gradients are asynchronous. All of it runs on the hub's thread.
-class Learner::Holder final : public collectives::ParameterHolder {
- public:
-  explicit Holder(Learner& learner);
-
-  collectives::ParameterNumber number() const override;
-  absl::Status Hear(std::int64_t rank, const collectives::Contribution& contribution) override;
-  absl::StatusOr<collectives::GradientFate> Apply(
-      std::int64_t rank, const collectives::Contribution& contribution) override;
-  absl::Status Drop(std::int64_t rank, const collectives::Contribution& contribution) override;
-  absl::Status Answer(std::int64_t rank, const collectives::Contribution& contribution,
-                      collectives::SharedParameters& answer) override;
-
- private:
-  const GradientNote& NoteOf(std::int64_t rank) const {
-    return notes_[static_cast<std::size_t>(rank)];
-  }
-  // Adds the steps of environments that the rank's gradient stands for.
-  void CountSteps(const GradientNote& note);
-  bool WasUsed(const GradientNote& note) const;
-  // The unrolls of all ranks.
-  RoundCounts Counts() const;
-  void Count(const std::string& fate);
-
-  Learner& learner_;
-  Parts& parts_;
-  // The newest of each rank.
-  std::vector<GradientNote> notes_;
-  std::int64_t dropped_ = 0;
-};
-
-struct Learner::Parts {
-  runtime::Metrics metrics;
-  // The group with which this rank is in step. With asynchronous gradients it ends before training,
-  // and the rank is a group of its own from then on.
-  std::unique_ptr<collectives::GradientReducer> joined;
-  std::unique_ptr<collectives::GradientReducer> reducer;
-  std::size_t ranks = 1;
-  // With asynchronous gradients: that of rank 0 applies them, that of another rank computes them.
-  std::unique_ptr<algorithms::PolicyTrainer> trainer;
-  std::unique_ptr<UnrollLedger> ledger;
-  std::unique_ptr<LearnerMetrics> reports;    // rank 0
-  std::unique_ptr<Publication> publication;   // rank 0
-  std::unique_ptr<transport::Server> health;  // the first rank of a node, if it is to say so
-  std::unique_ptr<ContentTable> contents;
-  std::unique_ptr<Cloning> cloning;                    // null without demonstrations
-  std::unique_ptr<DemonstrationTable> demonstrations;  // null without a demonstration ratio
-  std::unique_ptr<UnrollDecoder> decoder;
-  std::unique_ptr<replay::client::Sampler> sampler;
-  std::unique_ptr<SamplerSource> source;
-  std::optional<Quarantine> quarantine;
-  std::unique_ptr<Round> round;  // null with asynchronous gradients, as all else up to the holder
-                                 // is with synchronous ones
-  std::unique_ptr<algorithms::PolicyTrainer> workers_trainer;  // rank 0
-  std::unique_ptr<collectives::GradientClient> client;
-  std::unique_ptr<GradientWorker> worker;
-  std::unique_ptr<collectives::GradientHub> hub;  // rank 0
-  std::unique_ptr<Holder> holder;                 // rank 0
-
-  std::optional<CircuitBreaker> breaker;
-  // On the update that was judged last.
-  Verdict verdict;
-
-  parameters::Version version;
-  // How many updates and clonings the published parameters had, and those from which this epoch
-  // began.
-  std::int64_t published_number = -1;
-  std::int64_t epoch_number = -1;
-  std::string encoder_version;
-  EpisodeReturns episodes;
-  double environment_steps = 0;
-  // Whether this run has a checkpoint of its own.
-  bool has_checkpoint = false;
-  // Those of earlier processes of this run.
-  double earlier_environment_steps = 0;
-  runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
-  int failures_in_a_row = 0;
-  // The number of unrolls of a rank in a round.
-  std::size_t share = 0;
-  // The unrolls of the round in progress: those of replay, and then demonstrations.
-  std::vector<DecodedUnroll> unrolls;
-  std::size_t from_replay = 0;
-  UpdateRecord record;
-};
 
 absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(
     const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group) {
@@ -837,123 +743,6 @@ absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) 
                        : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
     }
   }
-  return absl::OkStatus();
-}
-
-Learner::Holder::Holder(Learner& learner)
-    : learner_(learner), parts_(*learner.parts_), notes_(parts_.ranks) {}
-
-collectives::ParameterNumber Learner::Holder::number() const {
-  return {parts_.version.epoch, static_cast<std::uint64_t>(parts_.trainer->updates())};
-}
-
-absl::Status Learner::Holder::Hear(std::int64_t rank,
-                                   const collectives::Contribution& contribution) {
-  absl::StatusOr<GradientNote> note = DecodeGradientNote(contribution.note);
-  if (!note.ok()) return runtime::Annotate(note.status(), "rank " + std::to_string(rank));
-  notes_[static_cast<std::size_t>(rank)] = *std::move(note);
-  return absl::OkStatus();
-}
-
-void Learner::Holder::CountSteps(const GradientNote& note) {
-  if (!parts_.trainer->requirements().off_policy) {
-    parts_.environment_steps += note.report.rows;
-    return;
-  }
-  // All ranks sample from all shards, so each hears of the same steps.
-  for (const GradientNote& one : notes_) {
-    parts_.environment_steps =
-        std::max(parts_.environment_steps, parts_.earlier_environment_steps + one.inserted_steps);
-  }
-}
-
-bool Learner::Holder::WasUsed(const GradientNote& note) const {
-  return std::any_of(note.uses.begin(), note.uses.end(),
-                     [this](const UnrollUse& use) { return parts_.ledger->Contains(use); });
-}
-
-RoundCounts Learner::Holder::Counts() const {
-  RoundCounts sums;
-  for (const GradientNote& note : notes_) {
-    sums.accepted += note.counts.accepted;
-    sums.repeated += note.counts.repeated;
-    sums.stale += note.counts.stale;
-    sums.condemned += note.counts.condemned;
-    sums.invalid += note.counts.invalid;
-    sums.cut_short += note.counts.cut_short;
-  }
-  return sums;
-}
-
-void Learner::Holder::Count(const std::string& fate) {
-  if (fate != "applied") ++dropped_;
-  parts_.reports->RecordGradient(fate);
-}
-
-absl::Status Learner::Holder::Drop(std::int64_t rank, const collectives::Contribution&) {
-  CountSteps(NoteOf(rank));
-  Count("stale");
-  return absl::OkStatus();
-}
-
-absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
-    std::int64_t rank, const collectives::Contribution& contribution) {
-  const GradientNote& note = NoteOf(rank);
-  if (learner_.finished()) {
-    Count("late");
-    return collectives::GradientFate::kRefused;
-  }
-  // Where a shard has died, a use may be given out again, to another rank.
-  if (WasUsed(note)) {
-    Count("repeated");
-    return collectives::GradientFate::kRefused;
-  }
-  const auto update = static_cast<std::uint64_t>(parts_.trainer->updates());
-  if (!note.uses.empty()) {
-    SHOAL_RETURN_IF_ERROR(parts_.ledger->Append(parts_.version.epoch, update + 1, note.uses));
-  }
-  CountSteps(note);
-  parts_.record = {.unrolls = note.unrolls,
-                   .mean_use = note.mean_use,
-                   .episodes = note.episodes,
-                   .counts = Counts(),
-                   .gradient = GradientRecord{.rank = rank,
-                                              .staleness = update - contribution.from.updates,
-                                              .dropped = dropped_},
-                   .waiting_seconds = note.waiting_seconds,
-                   .decoding_seconds = note.decoding_seconds,
-                   .agreeing_seconds = note.exchanging_seconds,
-                   .updating_seconds = note.updating_seconds};
-  parts_.verdict = {};
-  parts_.trainer->ScaleRate(parts_.breaker->rate_factor());
-  auto report = parts_.trainer->ApplyGradient({contribution.gradient, note.report});
-  if (!report.ok()) {
-    if (!collectives::IsShared(report.status())) return report.status();
-    Count("undone");
-    SHOAL_RETURN_IF_ERROR(learner_.Obey(report.status()));
-    return collectives::GradientFate::kRefused;
-  }
-  Count("applied");
-  parts_.record.report = *std::move(report);
-  parts_.record.updating_seconds += parts_.record.report.step_seconds;
-  if (parts_.encoder_version.empty()) parts_.encoder_version = note.encoder_version;
-  SHOAL_RETURN_IF_ERROR(learner_.AfterUpdate());
-  return collectives::GradientFate::kApplied;
-}
-
-absl::Status Learner::Holder::Answer(std::int64_t rank,
-                                     const collectives::Contribution& contribution,
-                                     collectives::SharedParameters& answer) {
-  const ParameterNote now{.step = parts_.version.step,
-                          .target_number = parts_.trainer->target_number()};
-  answer.values = parts_.trainer->Parameters();
-  if (contribution.from.epoch != parts_.version.epoch ||
-      NoteOf(rank).target_number != now.target_number) {
-    const std::vector<float> target = parts_.trainer->TargetParameters();
-    answer.values.insert(answer.values.end(), target.begin(), target.end());
-  }
-  answer.note = Encode(now);
-  answer.stop = learner_.finished();
   return absl::OkStatus();
 }
 

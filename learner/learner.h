@@ -39,7 +39,6 @@
 
 #include "learner/circuit_breaker.h"
 #include "learner/learner_options.h"
-#include "learner/unrolls/round.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
@@ -48,6 +47,8 @@
 #include "rl/parameters/version.h"
 
 namespace shoal::learner {
+
+struct RoundOptions;
 
 struct LearnerSetup {
   LearnerOptions learner;

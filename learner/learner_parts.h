@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Learner consists of. Only learner.cc and learner_holder.cc see it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "learner/asynchronous/gradient_worker.h"
+#include "learner/circuit_breaker.h"
+#include "learner/cloning/cloning.h"
+#include "learner/cloning/demonstration_table.h"
+#include "learner/learner.h"
+#include "learner/learner_holder.h"
+#include "learner/learner_metrics.h"
+#include "learner/publication.h"
+#include "learner/unrolls/content_table.h"
+#include "learner/unrolls/episode_returns.h"
+#include "learner/unrolls/quarantine.h"
+#include "learner/unrolls/round.h"
+#include "learner/unrolls/unroll_decoder.h"
+#include "learner/unrolls/unroll_ledger.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/metrics.h"
+#include "platform/transport/server.h"
+#include "replay/client/sampler.h"
+#include "rl/algorithms/policy_trainer.h"
+#include "rl/collectives/gradient_client.h"
+#include "rl/collectives/gradient_hub.h"
+#include "rl/collectives/gradient_reducer.h"
+#include "rl/parameters/version.h"
+
+namespace shoal::learner {
+
+class SamplerSource final : public UnrollSource {
+ public:
+  explicit SamplerSource(replay::client::Sampler& sampler) : sampler_(sampler) {}
+  absl::StatusOr<replay::client::SampledUnroll> Next(std::chrono::milliseconds timeout) override {
+    return sampler_.Next(timeout);
+  }
+
+ private:
+  replay::client::Sampler& sampler_;
+};
+
+struct Learner::Parts {
+  runtime::Metrics metrics;
+  // The group with which this rank is in step. With asynchronous gradients it ends before training,
+  // and the rank is a group of its own from then on.
+  std::unique_ptr<collectives::GradientReducer> joined;
+  std::unique_ptr<collectives::GradientReducer> reducer;
+  std::size_t ranks = 1;
+  // With asynchronous gradients: that of rank 0 applies them, that of another rank computes them.
+  std::unique_ptr<algorithms::PolicyTrainer> trainer;
+  std::unique_ptr<UnrollLedger> ledger;
+  std::unique_ptr<LearnerMetrics> reports;    // rank 0
+  std::unique_ptr<Publication> publication;   // rank 0
+  std::unique_ptr<transport::Server> health;  // the first rank of a node, if it is to say so
+  std::unique_ptr<ContentTable> contents;
+  std::unique_ptr<Cloning> cloning;                    // null without demonstrations
+  std::unique_ptr<DemonstrationTable> demonstrations;  // null without a demonstration ratio
+  std::unique_ptr<UnrollDecoder> decoder;
+  std::unique_ptr<replay::client::Sampler> sampler;
+  std::unique_ptr<SamplerSource> source;
+  std::optional<Quarantine> quarantine;
+  // With synchronous gradients.
+  std::unique_ptr<Round> round;
+  // With asynchronous ones.
+  std::unique_ptr<algorithms::PolicyTrainer> workers_trainer;  // rank 0
+  std::unique_ptr<collectives::GradientClient> client;
+  std::unique_ptr<GradientWorker> worker;
+  std::unique_ptr<Holder> holder;                 // rank 0
+  std::unique_ptr<collectives::GradientHub> hub;  // rank 0
+
+  std::optional<CircuitBreaker> breaker;
+  // On the update that was judged last.
+  Verdict verdict;
+
+  parameters::Version version;
+  // How many updates and clonings the published parameters had, and those from which this epoch
+  // began.
+  std::int64_t published_number = -1;
+  std::int64_t epoch_number = -1;
+  std::string encoder_version;
+  EpisodeReturns episodes;
+  double environment_steps = 0;
+  // Whether this run has a checkpoint of its own.
+  bool has_checkpoint = false;
+  // Those of earlier processes of this run.
+  double earlier_environment_steps = 0;
+  runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
+  int failures_in_a_row = 0;
+  // The number of unrolls of a rank in a round.
+  std::size_t share = 0;
+  // The unrolls of the round in progress: those of replay, and then demonstrations.
+  std::vector<DecodedUnroll> unrolls;
+  std::size_t from_replay = 0;
+  UpdateRecord record;
+};
+
+}  // namespace shoal::learner
