@@ -91,6 +91,7 @@ def measure_learning(folder, _):
 # A preset on a task: the bar of the return, the environment steps within which it has to be reached, and of how many seeds.
 LEARNING = [
     ("ppo", "cartpole", 475, 200_000, 10), ("a2c", "cartpole", 475, 500_000, 9),
+    ("a3c", "cartpole", 475, 500_000, 9), ("ga3c", "cartpole", 475, 500_000, 9), ("gorila", "cartpole", 475, 300_000, 9),
     ("reinforce", "cartpole", 475, 500_000, 9), ("impala", "cartpole", 475, 1_000_000, 9),
     ("dqn", "cartpole", 475, 300_000, 9), ("ape_x", "cartpole", 475, 300_000, 9), ("iqn", "cartpole", 475, 300_000, 9),
     ("cem", "cartpole", 475, 1_000_000, 8), ("grpo", "cartpole", 475, 1_000_000, 8), ("ppo", "acrobot", -100, 1_000_000, 10),
