@@ -62,6 +62,9 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
                {.help = "another number, other episodes", .min = 0, .max = 1e15});
   visitor.Knob("record_episodes", record_episodes,
                {.help = "episodes of each pair that an expert plays", .min = 1, .max = 1e6});
+  visitor.Knob(
+      "record_goal_episodes", record_goal_episodes,
+      {.help = "the least episodes of each goal, which its captures share", .min = 0, .max = 1e6});
   visitor.Knob("record_output", record_output, {.help = "file of demonstrations"});
   visitor.Group("hindsight", hindsight);
 }

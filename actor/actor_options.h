@@ -59,6 +59,8 @@ struct ActorOptions {
 
   // Recording plays this many episodes of each (goal, capture) pair.
   std::int64_t record_episodes = 40;
+  // More of pairs whose goal would otherwise have fewer than this, over all its captures.
+  std::int64_t record_goal_episodes = 0;
   std::string record_output = "demonstrations.demos";
 
   bool evaluates() const { return mode == "evaluate"; }

@@ -14,7 +14,9 @@ int main(int argc, char** argv) {
 
   if (options.mode == "record") {
     const absl::Status recorded = shoal::actor::RecordToFile(
-        environment, program.run(), static_cast<std::uint64_t>(options.record_episodes),
+        environment, program.run(),
+        {.of_pair = static_cast<std::uint64_t>(options.record_episodes),
+         .of_goal = static_cast<std::uint64_t>(options.record_goal_episodes)},
         options.record_output);
     return recorded.ok() ? 0 : program.Fail(recorded);
   }

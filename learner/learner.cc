@@ -372,8 +372,9 @@ absl::Status Learner::CloneDemonstrations() {
   if (parts.cloning == nullptr) return absl::OkStatus();
   parts.encoder_version = parts.cloning->demonstrations().encoder_version();
   const auto on_cloned = [&](const algorithms::CloningReport& report) {
-    if (parts.reports != nullptr) parts.reports->RecordCloning(report);
-    const bool last = report.cloning == setup_.learner.cloning.demonstration_updates;
+    const std::int64_t planned = setup_.learner.cloning.demonstration_updates;
+    if (parts.reports != nullptr) parts.reports->RecordCloning(report, planned);
+    const bool last = report.cloning == planned;
     if (last || report.cloning % kShownClonings == 0) {
       spdlog::info("event=cloned cloning={} loss={} agreement={}", report.cloning, report.loss,
                    report.agreement);

@@ -254,7 +254,11 @@ void LearnerMetrics::RecordGroupFailures(const std::map<std::string, std::int64_
   }
 }
 
-void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report) {
+void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report, std::int64_t planned) {
+  runtime::MetricInfo done = Metric("cloning_done_ratio", "share", "progress of cloning",
+                                    "Share of the updates by behaviour cloning that are done.");
+  done.status = "cloned";
+  metrics_.Gauge(done).Set(static_cast<double>(report.cloning) / static_cast<double>(planned));
   metrics_
       .Gauge(Metric("cloning_loss_nats", "nats", "loss of behaviour cloning",
                     "Loss of the last update by behaviour cloning."))

@@ -75,7 +75,8 @@ class LearnerMetrics {
   // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "late"
   // where learner.updates were done already, "undone" by the circuit breaker.
   void RecordGradient(const std::string& fate);
-  void RecordCloning(const algorithms::CloningReport& report);
+  // `planned` is the number of updates by cloning, at least 1.
+  void RecordCloning(const algorithms::CloningReport& report, std::int64_t planned);
   // Counts an update that failed and changed nothing.
   void RecordFailure();
   // Counts a verdict that undid the update after `update`.

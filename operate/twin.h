@@ -65,7 +65,7 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   absl::Status StartOver();
   // Judges the options' watch on what happened since then, side effects included. All is false and
   // zero without a watch.
-  mockserver::Evaluation Evaluate() { return instance_.Evaluate(); }
+  redfish::Progress Evaluate() { return instance_.Evaluate(); }
   // The state of the host that the twin was made from.
   const redfish::Capture& capture() const { return world_->capture(); }
   // The URIs that were read, were requested to change, or changed. The twin is only as good as what

@@ -5,6 +5,8 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -221,15 +223,30 @@ PlayedPair PlayPair(PlanPlayer& player, std::size_t pair, std::uint64_t episodes
   return played;
 }
 
+// Returns the number of episodes of each pair.
+std::vector<std::uint64_t> EpisodesOf(const std::vector<Pair>& pairs,
+                                      const RecordedEpisodes& episodes) {
+  std::map<std::string, std::uint64_t> captures;
+  for (const Pair& pair : pairs) ++captures[pair.goal];
+  std::vector<std::uint64_t> counts;
+  for (const Pair& pair : pairs) {
+    const std::uint64_t sharing = captures[pair.goal];
+    counts.push_back(std::max(episodes.of_pair, (episodes.of_goal + sharing - 1) / sharing));
+  }
+  return counts;
+}
+
 }  // namespace
 
-proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data, std::uint64_t episodes) {
+proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data,
+                                               const RecordedEpisodes& episodes) {
   PlanPlayer player(data);
   Recorder recorder(*data.tasks);
+  const std::vector<std::uint64_t> counts = EpisodesOf(data.tasks->pairs, episodes);
   for (std::size_t pair = 0; pair < data.tasks->pairs.size(); ++pair) {
-    const PlayedPair played = PlayPair(player, pair, episodes, data.tasks->limits[pair]);
+    const PlayedPair played = PlayPair(player, pair, counts[pair], data.tasks->limits[pair]);
     for (const auto& [episode, steps] : played.episodes) recorder.Add(pair, episode, steps);
-    const auto left_out = static_cast<std::uint32_t>(episodes - played.episodes.size());
+    const auto left_out = static_cast<std::uint32_t>(counts[pair] - played.episodes.size());
     const Pair& names = data.tasks->pairs[pair];
     spdlog::info("event=recorded goal={} capture={} episodes={} left_out={} reason={}",
                  runtime::Quoted(names.goal), names.capture, played.episodes.size(), left_out,
@@ -240,14 +257,14 @@ proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data, std::uin
 }
 
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
-                          std::uint64_t episodes, const std::string& path) {
+                          const RecordedEpisodes& episodes, const std::string& path) {
   const std::uint64_t seed =
       runtime::DeriveSeed(static_cast<std::uint64_t>(run.seed), "demonstrations");
   if (environment.kind != "redfish") {
     SHOAL_ASSIGN_OR_RETURN(const proto::DemonstrationChunk recorded,
                            RecordSimulation({.kind = environment.kind,
                                              .simulation = environment.simulation,
-                                             .episodes = episodes,
+                                             .episodes = episodes.of_pair,
                                              .seed = seed}));
     return demonstrations::WriteDemonstrations(path, recorded);
   }

@@ -134,6 +134,9 @@ struct EpisodeFacts {
   // Success without collateral.
   bool clean = false;
   bool satisfied_at_start = false;
+  // The goal's requirements that do not hold, without values, as in "equals /redfish/v1/Systems/1
+  // /PowerState". Filled in as `text` is.
+  std::vector<std::string> open = {};
   // Whether it began with the decisive value exchanged (EnvironmentOptions::exchange).
   bool exchanged = false;
   // The goal's text, and each request with the status of its answer, as in "GET /redfish/v1 200".

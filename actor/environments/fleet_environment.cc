@@ -226,7 +226,7 @@ void FleetEnvironment::Step(std::int64_t action, Done done) {
 }
 
 void FleetEnvironment::Conclude(const Done& done) {
-  const Progress before = progress_;
+  const redfish::Progress before = progress_;
   tripped_ = tripped_ || drawn_watts() > budget_watts_;
   progress_ = Sum();
   const RedfishTasks& tasks = *fleet_->tasks;
@@ -257,8 +257,8 @@ bool FleetEnvironment::IsReached(const Member& member) const {
 }
 
 // Milestones that were reached stay reached.
-Progress FleetEnvironment::Sum() const {
-  Progress sum{.satisfied = !tripped_, .milestones = progress_.milestones};
+redfish::Progress FleetEnvironment::Sum() const {
+  redfish::Progress sum{.satisfied = !tripped_, .milestones = progress_.milestones};
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const EpisodeFacts facts = members_[i].environment->facts();
     if (facts.success) sum.milestones |= std::uint64_t{1} << i;

@@ -81,7 +81,7 @@ class FleetEnvironment final : public Environment {
   void Conclude(const Done& done);
   bool IsReached(const Member& member) const;
   bool HasRoom() const;
-  Progress Sum() const;
+  redfish::Progress Sum() const;
   Observation Observe() const;
 
   const std::shared_ptr<const FleetTasks> fleet_;
@@ -96,7 +96,7 @@ class FleetEnvironment final : public Environment {
   int last_status_ = 0;
   bool last_repeated_ = false;
   inference::client::ContentReference request_;
-  Progress progress_;
+  redfish::Progress progress_;
   std::int64_t optimum_ = 0;
   bool satisfied_at_start_ = false;
   bool tripped_ = false;

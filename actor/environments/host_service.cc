@@ -81,7 +81,7 @@ void HostService::Send(const ServiceRequest& request, Done done) { done(Exchange
 
 void HostService::Advance(std::chrono::seconds by, Done done) {
   host_.Wait(by);
-  const absl::StatusOr<Progress> progress = Look();
+  const absl::StatusOr<redfish::Progress> progress = Look();
   if (!progress.ok()) {
     done(progress.status());
     return;
@@ -89,23 +89,22 @@ void HostService::Advance(std::chrono::seconds by, Done done) {
   done(ServiceResponse{.progress = *progress});
 }
 
-absl::StatusOr<Progress> HostService::Begin(const redfish::Episode& episode) {
+absl::StatusOr<redfish::Progress> HostService::Begin(const redfish::Episode& episode) {
   if (!entered_) SHOAL_RETURN_IF_ERROR(host_.Enter());
   entered_ = true;
   watch_ = episode.watch;
-  state_ = {};
+  progress_ = {};
   return Look();
 }
 
 absl::StatusOr<ServiceResponse> HostService::Exchange(const ServiceRequest& request) {
-  const Progress before{.satisfied = state_.satisfied, .milestones = state_.milestones};
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads) {
     const absl::Status permitted = Permit(request);
     if (!permitted.ok()) {
       return ServiceResponse{.status = 403,
                              .json = std::make_shared<const nlohmann::json>(Refusal(permitted)),
-                             .progress = before};
+                             .progress = progress_};
     }
   }
   absl::StatusOr<operate::HostAnswer> answer = reads ? host_.Get(request.uri, request.token)
@@ -119,7 +118,7 @@ absl::StatusOr<ServiceResponse> HostService::Exchange(const ServiceRequest& requ
                            .etag = std::move(answer->etag),
                            .token = std::move(answer->token),
                            .location = std::move(answer->location),
-                           .progress = before};
+                           .progress = progress_};
   if (!answer->body.is_null()) {
     response.json = std::make_shared<const nlohmann::json>(std::move(answer->body));
   }
@@ -139,12 +138,12 @@ absl::Status HostService::Permit(const ServiceRequest& request) {
   return budget_->Take();
 }
 
-absl::StatusOr<Progress> HostService::Look() {
+absl::StatusOr<redfish::Progress> HostService::Look() {
   static const std::vector<redfish::HistoryRecord> kNoHistory;
   operate::HostState seen(host_, kNoHistory);
-  watch_->Update(seen, state_);
+  watch_->Update(seen, progress_);
   SHOAL_RETURN_IF_ERROR(seen.status());
-  return Progress{.satisfied = state_.satisfied, .milestones = state_.milestones};
+  return progress_;
 }
 
 }  // namespace shoal::actor

@@ -64,19 +64,19 @@ class HostService final : public RedfishService {
   void Advance(std::chrono::seconds by, Done done) override;
 
  private:
-  absl::StatusOr<Progress> Begin(const redfish::Episode& episode);
+  absl::StatusOr<redfish::Progress> Begin(const redfish::Episode& episode);
   absl::StatusOr<ServiceResponse> Exchange(const ServiceRequest& request);
   // OK when the request may be sent. It then counts against the budget.
   absl::Status Permit(const ServiceRequest& request);
   // Judges the goal by what the host shows now.
-  absl::StatusOr<Progress> Look();
+  absl::StatusOr<redfish::Progress> Look();
 
   const HostTerms terms_;
   const std::shared_ptr<operate::Budget> budget_;
   operate::Host host_;
   bool entered_ = false;
   std::optional<redfish::Watch> watch_;
-  redfish::WatchState state_;
+  redfish::Progress progress_;
 };
 
 }  // namespace shoal::actor

@@ -39,12 +39,13 @@ std::string IdOf(const std::string& capture) {
   return "c" + std::to_string(runtime::DeriveSeed(0, capture));
 }
 
-absl::StatusOr<Progress> ParseProgress(const std::string& body) {
+absl::StatusOr<redfish::Progress> ParseProgress(const std::string& body) {
   const nlohmann::json json = nlohmann::json::parse(body, nullptr, false);
-  Progress progress;
+  redfish::Progress progress;
   try {
     progress.satisfied = json.at("satisfied").get<bool>();
     progress.milestones = json.at("milestones").get<std::uint64_t>();
+    progress.open = json.at("open").get<std::uint64_t>();
     progress.collateral = json.at("collateral").get<std::int64_t>();
   } catch (const nlohmann::json::exception& error) {
     return runtime::DataLoss(std::string("the control API's answer: ") + error.what());
@@ -183,7 +184,7 @@ void HttpService::Advance(std::chrono::seconds by, Done done) {
            done(status);
            return;
          }
-         absl::StatusOr<Progress> progress = ParseProgress(answer->body);
+         absl::StatusOr<redfish::Progress> progress = ParseProgress(answer->body);
          if (!progress.ok()) {
            done(progress.status());
            return;
@@ -205,18 +206,21 @@ HttpService::Answered HttpService::Guard(Answered then) {
   };
 }
 
-absl::StatusOr<Progress> ParseWatchResult(std::string_view header) {
+absl::StatusOr<redfish::Progress> ParseWatchResult(std::string_view header) {
   std::string_view rest = header;
   std::uint64_t satisfied = 0;
   std::uint64_t milestones = 0;
+  std::uint64_t open = 0;
   std::uint64_t collateral = 0;
   if (!TakeField(rest, "satisfied", satisfied) || !TakeField(rest, "milestones", milestones) ||
-      !TakeField(rest, "collateral", collateral) || !rest.empty()) {
+      !TakeField(rest, "open", open) || !TakeField(rest, "collateral", collateral) ||
+      !rest.empty()) {
     return runtime::DataLoss("\"" + std::string(header.substr(0, 100)) + "\" is no watch result");
   }
-  return Progress{.satisfied = satisfied != 0,
-                  .milestones = milestones,
-                  .collateral = static_cast<std::int64_t>(collateral)};
+  return redfish::Progress{.satisfied = satisfied != 0,
+                           .milestones = milestones,
+                           .open = open,
+                           .collateral = static_cast<std::int64_t>(collateral)};
 }
 
 }  // namespace shoal::actor

@@ -81,6 +81,6 @@ class HttpService final : public RedfishService {
 };
 
 // Parses "satisfied=0;milestones=3;collateral=1". Returns DATA_LOSS for anything else.
-absl::StatusOr<Progress> ParseWatchResult(std::string_view header);
+absl::StatusOr<redfish::Progress> ParseWatchResult(std::string_view header);
 
 }  // namespace shoal::actor

@@ -6,16 +6,6 @@
 #include "platform/http/message.h"
 
 namespace shoal::actor {
-namespace {
-
-Progress ProgressOf(const mockserver::Evaluation& evaluation) {
-  return {.satisfied = evaluation.satisfied,
-          .milestones = evaluation.milestones,
-          .collateral = evaluation.collateral};
-}
-
-}  // namespace
-
 absl::Status InProcessService::SetFaults(const ServiceFaults& faults) {
   SHOAL_ASSIGN_OR_RETURN(faults_, mockserver::FaultSet::Parse(ToJson(faults)));
   return absl::OkStatus();
@@ -26,8 +16,8 @@ void InProcessService::Reset(const std::string& capture, const redfish::Episode&
   done(ResetNow(capture, episode));
 }
 
-absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
-                                                    const redfish::Episode& episode) {
+absl::StatusOr<redfish::Progress> InProcessService::ResetNow(const std::string& capture,
+                                                             const redfish::Episode& episode) {
   auto instance = instances_.find(capture);
   if (instance == instances_.end()) {
     const auto world = worlds_.find(capture);
@@ -38,7 +28,7 @@ absl::StatusOr<Progress> InProcessService::ResetNow(const std::string& capture,
   if (faults_ != nullptr) instance->second.SetFaults(faults_);
   current_ = &instance->second;
   others_.clear();
-  return ProgressOf(current_->Evaluate());
+  return current_->Evaluate();
 }
 
 void InProcessService::Send(const ServiceRequest& request, Done done) {
@@ -61,12 +51,12 @@ void InProcessService::Send(const ServiceRequest& request, Done done) {
                        .etag = std::move(answer.etag),
                        .token = answer.Header("X-Auth-Token"),
                        .location = std::move(answer.location),
-                       .progress = ProgressOf(current_->Evaluate())});
+                       .progress = current_->Evaluate()});
 }
 
 void InProcessService::Advance(std::chrono::seconds by, Done done) {
   current_->Advance(by);
-  done(ServiceResponse{.progress = ProgressOf(current_->Evaluate())});
+  done(ServiceResponse{.progress = current_->Evaluate()});
 }
 
 absl::Status InProcessService::WatchOthers(std::vector<redfish::Watch> watches) {
@@ -75,10 +65,11 @@ absl::Status InProcessService::WatchOthers(std::vector<redfish::Watch> watches) 
   return absl::OkStatus();
 }
 
-std::vector<Progress> InProcessService::OtherProgress() {
-  std::vector<Progress> progress;
+std::vector<redfish::Progress> InProcessService::OtherProgress() {
+  std::vector<redfish::Progress> progress;
   for (Other& other : others_) {
-    progress.push_back(ProgressOf(current_->EvaluateOther(other.watch, other.state)));
+    current_->EvaluateOther(other.watch, other.progress);
+    progress.push_back(other.progress);
   }
   return progress;
 }

@@ -32,15 +32,16 @@ class InProcessService final : public RedfishService {
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;
   absl::Status WatchOthers(std::vector<redfish::Watch> watches) override;
-  std::vector<Progress> OtherProgress() override;
+  std::vector<redfish::Progress> OtherProgress() override;
 
  private:
   struct Other {
     redfish::Watch watch;
-    redfish::WatchState state = {};
+    redfish::Progress progress = {};
   };
 
-  absl::StatusOr<Progress> ResetNow(const std::string& capture, const redfish::Episode& episode);
+  absl::StatusOr<redfish::Progress> ResetNow(const std::string& capture,
+                                             const redfish::Episode& episode);
 
   const Worlds& worlds_;
   mockserver::InstanceOptions options_;

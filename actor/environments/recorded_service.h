@@ -20,10 +20,10 @@ struct Recording {
     // Its method is redfish::kWaitMethod where the clock was moved.
     ServiceRequest request = {};
     ServiceResponse response = {};
-    std::vector<Progress> others = {};
+    std::vector<redfish::Progress> others = {};
   };
   // The progress at the start.
-  std::vector<Progress> start = {};
+  std::vector<redfish::Progress> start = {};
   std::vector<Exchange> exchanges = {};
 };
 

@@ -95,18 +95,18 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
       return;
     }
   }
-  service_->Reset(pair.capture, episode_,
-                  [this, number, done = std::move(done)](absl::StatusOr<Progress> progress) {
-                    absl::Status status = progress.status();
-                    if (status.ok() && hindsight_ && !start_.evaluation)
-                      status = WatchOthers(number);
-                    if (!status.ok()) {
-                      done(std::move(status));
-                      return;
-                    }
-                    progress_ = *progress;
-                    done(Transition{.observation = Observe()});
-                  });
+  service_->Reset(
+      pair.capture, episode_,
+      [this, number, done = std::move(done)](absl::StatusOr<redfish::Progress> progress) {
+        absl::Status status = progress.status();
+        if (status.ok() && hindsight_ && !start_.evaluation) status = WatchOthers(number);
+        if (!status.ok()) {
+          done(std::move(status));
+          return;
+        }
+        progress_ = *progress;
+        done(Transition{.observation = Observe()});
+      });
 }
 
 absl::Status RedfishEnvironment::WatchOthers(std::uint64_t number) {
@@ -311,7 +311,7 @@ void RedfishEnvironment::Learn(const redfish::Candidate& sent, const ServiceResp
   last_repeated_ = memory_.Learn(sent, answers, resources_);
 }
 
-Transition RedfishEnvironment::Conclude(const Progress& progress) {
+Transition RedfishEnvironment::Conclude(const redfish::Progress& progress) {
   const Verdict verdict =
       Judge(tasks_->options.rewards, {.status = last_status_,
                                       .before = progress_,
@@ -390,6 +390,17 @@ Observation RedfishEnvironment::Observe() {
   return observation;
 }
 
+std::vector<std::string> RedfishEnvironment::OpenRequirements() const {
+  constexpr std::size_t kLastBit = 63;
+  std::vector<std::string> open;
+  if (!episode_.watch) return open;
+  const std::vector<redfish::Predicate>& requirements = episode_.watch->requirements();
+  for (std::size_t i = 0; i < std::min(requirements.size(), kLastBit); ++i) {
+    if ((progress_.open >> i & 1) != 0) open.push_back(requirements[i].Summary());
+  }
+  return open;
+}
+
 EpisodeFacts RedfishEnvironment::facts() const {
   EpisodeFacts facts;
   facts.goal = tasks_->pairs[pair_].goal;
@@ -403,6 +414,7 @@ EpisodeFacts RedfishEnvironment::facts() const {
   facts.clean = progress_.satisfied && progress_.collateral == 0;
   facts.satisfied_at_start = episode_.satisfied;
   facts.exchanged = episode_.exchanged;
+  if (start_.evaluation) facts.open = OpenRequirements();
   if (start_.evaluation) facts.text = episode_.text;
   facts.requests = requests_;
   return facts;

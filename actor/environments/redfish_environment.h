@@ -127,7 +127,8 @@ class RedfishEnvironment final : public Environment {
   void Send(const redfish::Candidate& candidate, Done done);
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
-  Transition Conclude(const Progress& progress);
+  std::vector<std::string> OpenRequirements() const;
+  Transition Conclude(const redfish::Progress& progress);
   // Takes in the answer to a request that was sent.
   void Learn(const redfish::Candidate& sent, const ServiceResponse& response);
   BodyTexts::Pointer TextOf(const ServiceResponse& response) const;
@@ -159,7 +160,7 @@ class RedfishEnvironment final : public Environment {
   // The token and the URI of the session, both empty without one.
   std::string token_;
   std::string session_;
-  Progress progress_;
+  redfish::Progress progress_;
   int last_status_ = 0;
   bool last_mutated_ = false;
   bool last_repeated_ = false;

@@ -22,15 +22,6 @@
 
 namespace shoal::actor {
 
-// How far the episode has come.
-struct Progress {
-  bool satisfied = false;
-  // Bit i is set once milestone i was reached.
-  std::uint64_t milestones = 0;
-  // Writable properties that differ from the start and are not allowed to.
-  std::int64_t collateral = 0;
-};
-
 struct ServiceRequest {
   std::string method = "";
   std::string uri = "";
@@ -53,7 +44,7 @@ struct ServiceResponse {
   // The X-Auth-Token of the session that the request made, or empty for none.
   std::string token = "";
   std::string location = "";
-  Progress progress = {};
+  redfish::Progress progress = {};
 };
 
 // Returns the body as a value and parses it if it came only as text. The value is null when there
@@ -63,7 +54,7 @@ std::shared_ptr<const nlohmann::json> JsonOf(const ServiceResponse& response);
 
 class RedfishService {
  public:
-  using ResetDone = std::function<void(absl::StatusOr<Progress>)>;
+  using ResetDone = std::function<void(absl::StatusOr<redfish::Progress>)>;
   using Done = std::function<void(absl::StatusOr<ServiceResponse>)>;
 
   virtual ~RedfishService() = default;
@@ -89,7 +80,7 @@ class RedfishService {
     return absl::UnimplementedError("this service watches the goal of its episode alone");
   }
   // Returns how far the episode has come with each goal of WatchOthers.
-  virtual std::vector<Progress> OtherProgress() { return {}; }
+  virtual std::vector<redfish::Progress> OtherProgress() { return {}; }
 };
 
 }  // namespace shoal::actor

@@ -12,8 +12,8 @@ namespace shoal::actor {
 struct StepOutcome {
   // 0 for a step without a request.
   int status = 0;
-  Progress before = {};
-  Progress after = {};
+  redfish::Progress before = {};
+  redfish::Progress after = {};
   std::int64_t milestone_count = 0;
   // Whether this is the last step before the episode limit.
   bool last = false;

@@ -51,6 +51,7 @@ void EvaluationLog::Write(const EpisodeAssignment& assignment, const EpisodeResu
   line["return"] = result.total_reward;
   line["policy_epoch"] = result.policy_epoch;
   line["policy_step"] = result.policy_step;
+  if (!facts.open.empty()) line["open"] = facts.open;
   if (facts.exchanged) line["exchanged"] = true;
   if (!facts.text.empty()) line["text"] = facts.text;
   if (!facts.requests.empty()) line["requests"] = facts.requests;

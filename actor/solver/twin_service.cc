@@ -12,7 +12,7 @@ void TwinService::Reset(const std::string&, const redfish::Episode&, ResetDone d
     done(status);
     return;
   }
-  done(Look());
+  done(twin_.Evaluate());
 }
 
 void TwinService::Send(const ServiceRequest& request, Done done) {
@@ -21,7 +21,7 @@ void TwinService::Send(const ServiceRequest& request, Done done) {
   ServiceResponse response{.status = reply.status,
                            .token = std::move(reply.token),
                            .location = std::move(reply.location),
-                           .progress = Look()};
+                           .progress = twin_.Evaluate()};
   if (!reply.body.is_null()) {
     response.json = std::make_shared<const nlohmann::json>(std::move(reply.body));
   }
@@ -30,14 +30,7 @@ void TwinService::Send(const ServiceRequest& request, Done done) {
 
 void TwinService::Advance(std::chrono::seconds by, Done done) {
   twin_.Wait(by);
-  done(ServiceResponse{.progress = Look()});
-}
-
-Progress TwinService::Look() {
-  const mockserver::Evaluation evaluation = twin_.Evaluate();
-  return {.satisfied = evaluation.satisfied,
-          .milestones = evaluation.milestones,
-          .collateral = evaluation.collateral};
+  done(ServiceResponse{.progress = twin_.Evaluate()});
 }
 
 }  // namespace shoal::actor

@@ -24,8 +24,6 @@ class TwinService final : public RedfishService {
   void Advance(std::chrono::seconds by, Done done) override;
 
  private:
-  Progress Look();
-
   operate::Twin& twin_;
 };
 

@@ -220,9 +220,11 @@ absl::StatusOr<std::vector<std::string>> Demonstrate(const TrainFlags& flags, co
   const std::string file = directory.path() + "/demonstrations.demos";
   std::vector<std::string> command = {ProgramFolder() + "/actor", "--config", flags.config_path};
   std::vector<std::string> settings = overrides;
-  settings.insert(settings.end(),
-                  {"actor.mode=\"record\"", "actor.record_output=" + TomlText(file),
-                   "actor.record_episodes=" + std::to_string(own.train.demonstration_episodes)});
+  settings.insert(
+      settings.end(),
+      {"actor.mode=\"record\"", "actor.record_output=" + TomlText(file),
+       "actor.record_episodes=" + std::to_string(own.train.demonstration_episodes),
+       "actor.record_goal_episodes=" + std::to_string(own.train.demonstration_goal_episodes)});
   AppendSettings(settings, command);
   SHOAL_ASSIGN_OR_RETURN(const std::string ignored, RunToEnd(command));
   SHOAL_ASSIGN_OR_RETURN(const auto recorded, demonstrations::ReadDemonstrations(file));

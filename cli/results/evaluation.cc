@@ -56,6 +56,7 @@ EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   episode.satisfied_at_start = Field(object, "satisfied_at_start", false);
   episode.reached = Field(object, "success", false);
   episode.exchanged = Field(object, "exchanged", false);
+  episode.open = Field(object, "open", std::vector<std::string>());
   episode.requests = Field(object, "requests", std::vector<std::string>());
   return episode;
 }
@@ -68,6 +69,7 @@ nlohmann::json ScoreJson(const Score& score) {
       {"return", score.mean_return()}};
   if (const auto ratio = score.steps_per_optimal()) object["steps_per_optimal"] = *ratio;
   if (const auto ratio = score.mutations_per_optimal()) object["mutations_per_optimal"] = *ratio;
+  if (!score.open.empty()) object["open"] = score.open;
   return object;
 }
 
@@ -91,6 +93,7 @@ void Score::Add(const EpisodeOutcome& episode) {
   steps += episode.steps;
   client_errors += episode.client_errors;
   return_sum += episode.episode_return;
+  for (const std::string& requirement : episode.open) ++open[requirement];
   if (!episode.reached || !clean_episode) return;
   ++successes;
   success_steps += episode.steps;
@@ -110,6 +113,7 @@ void Score::Add(const Score& other) {
   success_mutations += other.success_mutations;
   success_optimum += other.success_optimum;
   return_sum += other.return_sum;
+  for (const auto& [requirement, times] : other.open) open[requirement] += times;
 }
 
 double Score::success_rate() const {
@@ -351,6 +355,28 @@ std::string GivenUpTable(const Evaluation& evaluation) {
   return "\n" + Aligned(rows, 3);
 }
 
+// What was missing most often at the end of an episode; empty when nothing was.
+std::string OpenTable(const Evaluation& evaluation) {
+  constexpr std::size_t kMostRows = 12;
+  struct Open {
+    std::int64_t times = 0;
+    Row row;
+  };
+  std::vector<Open> all;
+  for (const auto& [key, score] : evaluation.pairs) {
+    if (key.policy != "learned") continue;
+    for (const auto& [requirement, times] : score.open) {
+      all.push_back({times, {key.goal, key.capture, std::to_string(times), requirement}});
+    }
+  }
+  if (all.empty()) return "";
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Open& a, const Open& b) { return a.times > b.times; });
+  std::vector<Row> rows = {{"goal", "capture", "episodes", "what they left open, most often"}};
+  for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i) rows.push_back(all[i].row);
+  return "\n" + Aligned(rows, 4);
+}
+
 std::string ReturnTable(const Evaluation& evaluation) {
   std::vector<Row> rows = {{"policy", "episodes", "return"}};
   for (const std::string& policy : evaluation.policies()) {
@@ -365,7 +391,7 @@ std::string ReturnTable(const Evaluation& evaluation) {
 
 std::string FormatTable(const Evaluation& evaluation, const std::string& held_out) {
   if (!evaluation.has_goals) return ReturnTable(evaluation);
-  return PairTable(evaluation, held_out) + GivenUpTable(evaluation) + "\n" +
+  return PairTable(evaluation, held_out) + GivenUpTable(evaluation) + OpenTable(evaluation) + "\n" +
          TotalTable(evaluation, held_out) +
          "\nsuccess: goal reached and nothing else changed; clean: nothing else changed; reached: "
          "whatever else changed.\nsteps/opt, mutations/W: over the least mutations that reach the "

@@ -41,6 +41,8 @@ struct EpisodeOutcome {
   bool reached = false;
   // Whether it began with the decisive value exchanged.
   bool exchanged = false;
+  // The goal's requirements that did not hold at the end (actor/environments/environment.h).
+  std::vector<std::string> open = {};
   // The requests with the status of their answers, as in "GET /redfish/v1 200".
   std::vector<std::string> requests = {};
 };
@@ -62,6 +64,8 @@ struct Score {
   std::int64_t success_mutations = 0;
   std::int64_t success_optimum = 0;
   double return_sum = 0;
+  // For each requirement, the episodes at whose end it did not hold.
+  std::map<std::string, std::int64_t> open = {};
 
   void Add(const EpisodeOutcome& episode);
   void Add(const Score& other);

@@ -259,7 +259,9 @@ std::string Remainder(const std::vector<Series>& all) {
 std::string EvaluationInFull(const Json& result) {
   const std::string pairs = PairHtml(result);
   if (pairs.empty()) return "";
-  return PolicyHtml(result) + Folded("by goal, capture and policy", pairs);
+  const std::string open = OpenHtml(result);
+  return PolicyHtml(result) + Folded("by goal, capture and policy", pairs) +
+         (open.empty() ? "" : Folded("what failed episodes left open", open));
 }
 
 absl::StatusOr<std::string> WriteCheckedReport(const std::string& run_path) {

@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -160,6 +161,24 @@ std::string PolicyHtml(const Json& result) {
     totals.push_back(std::move(row));
   }
   return Table(totals, kFigures);
+}
+
+std::string OpenHtml(const Json& result) {
+  if (!HasEvaluation(result)) return "";
+  std::vector<Json> rows;
+  for (const Json& pair : result["pairs"]) {
+    if (pair.value("policy", "") != "learned") continue;
+    for (const auto& [requirement, episodes] : pair.value("open", Json::object()).items()) {
+      rows.push_back({{"goal", pair.value("goal", "")},
+                      {"capture", pair.value("capture", "")},
+                      {"episodes", episodes},
+                      {"left open", requirement}});
+    }
+  }
+  if (rows.empty()) return "";
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Json& a, const Json& b) { return a["episodes"] > b["episodes"]; });
+  return Table(rows, {"goal", "capture", "episodes", "left open"});
 }
 
 std::string PairHtml(const Json& result) {

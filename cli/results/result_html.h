@@ -18,6 +18,10 @@ std::string SuccessHtml(const nlohmann::json& result);
 // Each policy over all pairs. Empty without an evaluation.
 std::string PolicyHtml(const nlohmann::json& result);
 
+// What the learned policy's failed episodes left open, the most frequent first. Empty when they
+// left nothing.
+std::string OpenHtml(const nlohmann::json& result);
+
 // Each pair under each policy. Empty without an evaluation.
 std::string PairHtml(const nlohmann::json& result);
 

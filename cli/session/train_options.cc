@@ -12,6 +12,11 @@ void TrainOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "episodes",
                 .min = 0,
                 .max = 1e6});
+  visitor.Knob("demonstration_goal_episodes", demonstration_goal_episodes,
+               {.help = "the least of each goal, which its captures share, where there are any",
+                .unit = "episodes",
+                .min = 0,
+                .max = 1e6});
   visitor.Knob("max_steps", max_steps,
                {.help = "environment steps after which training ends; 0: no limit",
                 .unit = "steps",

@@ -19,6 +19,9 @@ struct TrainOptions {
   // to clone (docs/demonstrations.md). 0 means none. They are not played when
   // learner.demonstrations names a file.
   std::int64_t demonstration_episodes = 0;
+  // The least episodes of each goal that experts play, which its captures share: a goal that few
+  // captures have is then shown in as many sentences as others.
+  std::int64_t demonstration_goal_episodes = 0;
   // Environment steps after which training ends. 0 means no limit.
   std::int64_t max_steps = 0;
   // Seconds between greedy evaluations while training. 0 means no evaluations.

@@ -346,24 +346,23 @@ bool Instance::HasEventsToSend() {
   return HasDueDeliveries(editor) || HasEventStreams(editor);
 }
 
-Evaluation Instance::Evaluate() {
+redfish::Progress Instance::Evaluate() {
   if (!watch_.has_value()) return {};
   if (!evaluated_) {
     watch_->Update(*this, progress_);
-    evaluation_ = {progress_.satisfied, progress_.milestones, CountCollateral()};
+    progress_.collateral = CountCollateral();
     evaluated_ = true;
   }
-  return evaluation_;
+  return progress_;
 }
 
-Evaluation Instance::EvaluateOther(const redfish::Watch& watch,
-                                   redfish::WatchState& progress) const {
+void Instance::EvaluateOther(const redfish::Watch& watch, redfish::Progress& progress) const {
   watch.Update(*this, progress);
-  std::int64_t collateral = CountMembers(watch);
+  progress.collateral = CountMembers(watch);
   for (const auto& [id, delta] : deltas_) {
-    collateral += delta.CountSideEffectsAfresh(world_->schema(), watch, Description(id).uri);
+    progress.collateral +=
+        delta.CountSideEffectsAfresh(world_->schema(), watch, Description(id).uri);
   }
-  return {progress.satisfied, progress.milestones, collateral};
 }
 
 std::int64_t Instance::CountCollateral() {

@@ -4,7 +4,7 @@
 //   Instance instance(world, {.seed = 7});
 //   SHOAL_RETURN_IF_ERROR(instance.Reset(episode.start, watch));
 //   Response response = instance.Handle({.method = Method::kGet, .uri = "/redfish/v1/Systems/1"});
-//   Evaluation evaluation = instance.Evaluate();
+//   redfish::Progress progress = instance.Evaluate();
 //
 // Not thread-safe: the owner serialises calls. Changes are copy-on-write, one resource at a time,
 // and Reset drops them within microseconds. A response stays valid after later changes. Requests
@@ -125,10 +125,9 @@ class Instance final : public InstanceCore {
 
   // Evaluates the watch and latches milestones. Everything is false and zero without a watch. A
   // call is cheap when nothing has changed.
-  Evaluation Evaluate();
-  // Returns the same for a watch that the instance does not have, whose milestones `progress`
-  // holds.
-  Evaluation EvaluateOther(const redfish::Watch& watch, redfish::WatchState& progress) const;
+  redfish::Progress Evaluate();
+  // Does the same for a watch that the instance does not have, and latches into `progress`.
+  void EvaluateOther(const redfish::Watch& watch, redfish::Progress& progress) const;
   bool has_watch() const { return watch_.has_value(); }
 
   bool HasPassword(std::string_view uri, std::string_view name,

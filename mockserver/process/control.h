@@ -31,7 +31,7 @@
 //   DELETE     /shoal/v1/instances/<id>/handlers/<name>  204
 //
 // reset, restore, advance and evaluate answer
-//   {"satisfied": false, "milestones": 3, "collateral": 0}
+//   {"satisfied": false, "milestones": 3, "open": 4, "collateral": 0}
 // The formats are those of redfish/goals/watch.h for `watch`, rules.h for rules, fault.h for faults
 // and external_handlers.h for a handler, whose "url" must be on this machine or on one of
 // external_handler_hosts. POST of a handler replaces the one of the same "name". Rules, handlers

@@ -41,10 +41,11 @@ http::ServerResponse ControlUnknownInstance(std::string_view id) {
   return answer;
 }
 
-http::ServerResponse ControlProgress(const Evaluation& evaluation) {
-  return ControlAnswer(200, {{"satisfied", evaluation.satisfied},
-                             {"milestones", evaluation.milestones},
-                             {"collateral", evaluation.collateral}});
+http::ServerResponse ControlProgress(const redfish::Progress& progress) {
+  return ControlAnswer(200, {{"satisfied", progress.satisfied},
+                             {"milestones", progress.milestones},
+                             {"open", progress.open},
+                             {"collateral", progress.collateral}});
 }
 
 absl::StatusOr<Json> ParseControlBody(std::string_view body) {

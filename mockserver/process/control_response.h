@@ -24,7 +24,7 @@ http::ServerResponse ControlMethodNotAllowed(std::string_view allow);
 http::ServerResponse ControlUnknownInstance(std::string_view id);
 
 // Returns the progress of an instance's watch.
-http::ServerResponse ControlProgress(const Evaluation& evaluation);
+http::ServerResponse ControlProgress(const redfish::Progress& progress);
 
 // Returns the object in a request's body, or an empty object for an empty body. INVALID_ARGUMENT.
 absl::StatusOr<Json> ParseControlBody(std::string_view body);

@@ -37,10 +37,11 @@ std::string_view FirstLabel(std::string_view host) {
   return host.substr(0, host.find_first_of(".:"));
 }
 
-std::string Text(const Evaluation& evaluation) {
-  return std::string("satisfied=") + (evaluation.satisfied ? '1' : '0') +
-         ";milestones=" + std::to_string(evaluation.milestones) +
-         ";collateral=" + std::to_string(evaluation.collateral);
+std::string Text(const redfish::Progress& progress) {
+  return std::string("satisfied=") + (progress.satisfied ? '1' : '0') +
+         ";milestones=" + std::to_string(progress.milestones) +
+         ";open=" + std::to_string(progress.open) +
+         ";collateral=" + std::to_string(progress.collateral);
 }
 
 http::ServerResponse Translate(Response response) {

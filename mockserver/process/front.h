@@ -7,7 +7,7 @@
 // resources without the prefix, as the capture does.
 //
 // A request with the header Shoal-Watch gets, with its ordinary response,
-//   Shoal-Watch-Result: satisfied=0;milestones=3;collateral=1
+//   Shoal-Watch-Result: satisfied=0;milestones=3;open=4;collateral=1
 // which is Instance::Evaluate after the request, when the instance has a watch. An unknown instance
 // is 404 with Shoal-Error: unknown-instance. Thread-safe; requests to one instance are serialised.
 //

@@ -36,15 +36,6 @@ class Editor;
 
 inline constexpr std::size_t kMaximumRecords = 65'536;
 
-struct Evaluation {
-  bool satisfied = false;
-  // Bit i is set when milestone i was true at Reset or at some evaluation since.
-  std::uint64_t milestones = 0;
-  // The number of side effects that the watch does not allow: writable properties that differ from
-  // the start, and resources that came or went.
-  std::int64_t collateral = 0;
-};
-
 struct InstanceState {
   struct Timer {
     std::chrono::milliseconds due;
@@ -79,10 +70,9 @@ struct InstanceState {
   std::chrono::milliseconds offline_until_{0};
   runtime::Random random_;
   std::optional<redfish::Watch> watch_;
-  redfish::WatchState progress_;
-  // Whether evaluation_ still holds.
+  redfish::Progress progress_;
+  // Whether progress_ still holds.
   bool evaluated_ = false;
-  Evaluation evaluation_;
 };
 
 }  // namespace shoal::mockserver

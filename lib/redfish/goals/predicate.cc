@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/predicate.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -373,6 +375,29 @@ absl::StatusOr<std::shared_ptr<const Node>> ParseRoot(const Json& json, bool of_
   return std::make_shared<const Node>(std::move(root));
 }
 
+std::string SummaryOf(const Json& predicate) {
+  const std::string name = predicate.begin().key();
+  const Json& body = *predicate.begin();
+  if (name == "not") return "not " + SummaryOf(body);
+  if (body.is_array()) {
+    std::vector<std::string> parts;
+    for (const Json& part : body) parts.push_back(SummaryOf(part));
+    return name + " of (" + absl::StrJoin(parts, "; ") + ")";
+  }
+  std::string summary = name;
+  for (const std::string_view member : {"kind", "members", "uri", "pointer"}) {
+    const auto text = body.find(member);
+    if (text != body.end() && !text->get_ref<const std::string&>().empty()) {
+      summary += " " + text->get_ref<const std::string&>();
+    }
+  }
+  if (const auto uris = body.find("uris"); uris != body.end()) {
+    for (const Json& uri : *uris) summary += " " + uri.get_ref<const std::string&>();
+  }
+  const auto holds = body.find("holds");
+  return holds == body.end() ? summary : summary + " (" + SummaryOf(*holds) + ")";
+}
+
 }  // namespace
 
 Predicate::Predicate(std::shared_ptr<const Node> root, std::shared_ptr<const Json> json)
@@ -391,6 +416,19 @@ absl::StatusOr<Predicate> Predicate::Parse(Json&& json) {
 absl::StatusOr<Predicate> Predicate::ParseOfResource(const Json& json) {
   SHOAL_ASSIGN_OR_RETURN(auto root, ParseRoot(json, true));
   return Predicate(std::move(root), std::make_shared<const Json>(json));
+}
+
+std::string Predicate::Summary() const { return SummaryOf(*json_); }
+
+std::vector<Predicate> Predicate::Requirements() const {
+  const auto all = json_->find("all");
+  if (all == json_->end()) return {*this};
+  std::vector<Predicate> requirements;
+  for (const Json& part : *all) {
+    // It is part of a predicate that was parsed.
+    for (Predicate& one : Parse(part)->Requirements()) requirements.push_back(std::move(one));
+  }
+  return requirements;
 }
 
 bool Predicate::Evaluate(const StateView& state, const std::string& here) const {

@@ -78,6 +78,11 @@ class Predicate {
 
   // `here` is the canonical URI for comparisons without a "uri".
   bool Evaluate(const StateView& state, const std::string& here = {}) const;
+  // Says what is looked at, without the values that are wanted, which may be secret: "equals
+  // /redfish/v1/Systems/1 /PowerState", "every /redfish/v1/Chassis (not exists /AssetTag)".
+  std::string Summary() const;
+  // The conditions that must hold together: those of nested "all", or the predicate itself alone.
+  std::vector<Predicate> Requirements() const;
   // The JSON from which it was parsed.
   const nlohmann::json& json() const { return *json_; }
 

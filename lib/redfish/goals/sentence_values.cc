@@ -17,6 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kWordsBefore = 2;
 constexpr std::size_t kWordsAfter = 1;
 constexpr std::string_view kOutside = " ,.;:!?()[]{}\"'`";
+constexpr std::string_view kAfterScheme = "://";
 
 struct Word {
   std::string text;
@@ -112,9 +113,19 @@ std::string_view ClassOf(char c) {
 }
 
 // Returns the classes of the word's characters, each once for a run of equal ones: "upper dash
-// digits". At most six runs are told.
+// digits". At most six runs are told. A URL has the kind of its file instead.
 std::string ShapeOf(std::string_view word) {
   constexpr std::size_t kMostRuns = 6;
+  if (word.find(kAfterScheme) != word.npos) {
+    switch (FileOfUrl(word)) {
+      case UrlFile::kNone:
+        return "url";
+      case UrlFile::kImage:
+        return "url image";
+      case UrlFile::kOther:
+        return "url file";
+    }
+  }
   std::string shape;
   std::string_view last;
   std::size_t runs = 0;
@@ -187,6 +198,17 @@ void LeaveOutWords(std::vector<SentenceValue>& values) {
 }
 
 }  // namespace
+
+UrlFile FileOfUrl(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const std::size_t scheme = url.find(kAfterScheme);
+  if (scheme != url.npos) url.remove_prefix(scheme + kAfterScheme.size());
+  const std::size_t slash = url.rfind('/');
+  const std::size_t dot = url.rfind('.');
+  if (slash == url.npos || dot == url.npos || dot < slash) return UrlFile::kNone;
+  const std::string ending = absl::AsciiStrToLower(std::string(url.substr(dot)));
+  return ending == ".iso" || ending == ".img" ? UrlFile::kImage : UrlFile::kOther;
+}
 
 nlohmann::json NumberOf(const std::string& word) {
   static const std::array<std::string_view, 13> kNumbers = {

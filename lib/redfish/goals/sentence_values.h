@@ -5,10 +5,12 @@
 // "Add an operator account omar17 with password XK-9." offers among others "omar17", described as
 // "value lower digits after operator account before with". Descriptions leave out what looks like a
 // value, so the sentences of one phrasing share them, and a policy that has learned where a
-// password stands finds one that it never saw.
+// password stands finds one that it never saw. A URL is described by the kind of file that it
+// names, "value url image after from before once", since the host in it says nothing.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -31,6 +33,16 @@ struct SentenceValue {
 
 // The most values of a sentence. Of more, plain words are left out, those at the end first.
 inline constexpr std::size_t kMaximumSentenceValues = 64;
+
+// The kind of file at the end of a URL, by its ending, whatever query follows.
+enum class UrlFile : std::uint8_t {
+  // A path without an ending, or no path.
+  kNone,
+  // What a virtual drive takes: .iso or .img.
+  kImage,
+  kOther,
+};
+UrlFile FileOfUrl(std::string_view url);
 
 // Returns the number that a word stands for, in figures or, up to twelve, written out; null for
 // any other word.

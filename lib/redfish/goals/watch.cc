@@ -102,7 +102,7 @@ absl::StatusOr<Watch> Watch::Parse(Json json) {
     }
   }
   SHOAL_ASSIGN_OR_RETURN(Predicate predicate, Predicate::Parse(std::move(json.at("predicate"))));
-  Parts parts{.predicate = std::move(predicate)};
+  Parts parts{.predicate = predicate, .requirements = predicate.Requirements()};
   if (const auto milestones = json.find("milestones"); milestones != json.end()) {
     if (!milestones->is_array() || milestones->size() > kMaximumMilestones) {
       return runtime::InvalidArgument("watch: \"milestones\" needs an array of at most 64");
@@ -126,8 +126,14 @@ Json Watch::ToJson() const {
           {"allowed", allowed()}};
 }
 
-void Watch::Update(const StateView& state, WatchState& progress) const {
-  progress.satisfied = parts_->predicate.Evaluate(state);
+void Watch::Update(const StateView& state, Progress& progress) const {
+  constexpr std::size_t kLastBit = 63;
+  progress.open = 0;
+  for (std::size_t i = 0; i < parts_->requirements.size(); ++i) {
+    if (parts_->requirements[i].Evaluate(state)) continue;
+    progress.open |= std::uint64_t{1} << std::min(i, kLastBit);
+  }
+  progress.satisfied = progress.open == 0;
   for (std::size_t i = 0; i < parts_->milestones.size(); ++i) {
     const std::uint64_t bit = std::uint64_t{1} << i;
     if ((progress.milestones & bit) == 0 && parts_->milestones[i].Evaluate(state)) {

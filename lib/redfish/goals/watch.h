@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state that an episode tracks after each request: whether the goal is reached, which
-// milestones are reached, and how many side effects there are.
+// What an episode is watched for after each request: whether the goal is reached, which of its
+// requirements are open, which milestones are reached, and how many side effects there are.
 //
 // As JSON: {"predicate": X, "milestones": [X, ..], "allowed": [{"uri": U, "pointer": P}, ..]} with
 // predicates X as in predicate.h. An allowed pointer covers everything below it, and a U that ends
 // in "/*" covers all members of a collection. A Watch is immutable, and copies share everything;
-// the caller's WatchState holds the progress.
+// the caller's Progress holds what was seen.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,16 @@ struct PropertyPath {
 // Writes {"uri": .., "pointer": ..}, for nlohmann's conversions.
 void to_json(nlohmann::json& json, const PropertyPath& path);
 
-struct WatchState {
+// How far an episode has come with a goal.
+struct Progress {
   bool satisfied = false;
   // Bit i is set once milestone i was reached, and stays set.
   std::uint64_t milestones = 0;
+  // Bit i is set while requirement i does not hold. The last bit stands for all further ones.
+  std::uint64_t open = 0;
+  // The number of side effects that the watch does not allow: writable properties that differ from
+  // the start, and resources that came or went.
+  std::int64_t collateral = 0;
 };
 
 class Watch {
@@ -49,8 +55,11 @@ class Watch {
   nlohmann::json ToJson() const;
 
   const Predicate& predicate() const { return parts_->predicate; }
-  // Evaluates everything on `state` and latches milestones into `progress`.
-  void Update(const StateView& state, WatchState& progress) const;
+  // Evaluates everything but side effects on `state`, and latches milestones.
+  void Update(const StateView& state, Progress& progress) const;
+
+  // The conditions that the predicate demands together: those of its "all", or itself alone.
+  const std::vector<Predicate>& requirements() const { return parts_->requirements; }
 
   // Returns whether a change of this property is within the side-effect budget.
   bool Allows(std::string_view uri, std::string_view pointer) const;
@@ -64,6 +73,7 @@ class Watch {
   using Pointers = std::map<std::string, std::set<std::string>, std::less<>>;
   struct Parts {
     Predicate predicate;
+    std::vector<Predicate> requirements = {};
     std::vector<Predicate> milestones = {};
     Pointers allowed = {};
     // The pointers for all members of a collection, by the collection's URI.

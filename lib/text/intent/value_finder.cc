@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "redfish/goals/goal_binding.h"
+#include "redfish/goals/sentence_values.h"
 
 namespace shoal::intent {
 namespace {
@@ -189,20 +190,23 @@ std::string NameOf(const Token& token, const std::string& kind, bool is_last) {
   return text;
 }
 
-std::string PathEnding(const std::string& url) {
-  const std::size_t dot = url.rfind('.');
-  const std::size_t slash = url.rfind('/');
-  const std::size_t host = url.find("://");
-  const bool has_path = slash != url.npos && (host == url.npos || slash > host + 2);
-  if (!has_path || dot == url.npos || dot < slash) return "none";
-  const std::string ending = absl::AsciiStrToLower(url.substr(dot + 1));
-  return ending == "iso" || ending == "img" ? "image" : "firmware";
+// Returns what a rule calls the kind of file that a URL names.
+std::string_view FileWordOf(const std::string& url) {
+  switch (redfish::FileOfUrl(url)) {
+    case redfish::UrlFile::kImage:
+      return "image";
+    case redfish::UrlFile::kOther:
+      return "firmware";
+    case redfish::UrlFile::kNone:
+      break;
+  }
+  return "none";
 }
 
 // Returns the version in an image's file name, such as "2.19.1" in "bios-2.19.1.bin".
 std::string VersionIn(const std::string& url) {
   std::string name = url.substr(url.rfind('/') + 1);
-  if (PathEnding(url) != "none") name.resize(name.rfind('.'));
+  if (redfish::FileOfUrl(url) != redfish::UrlFile::kNone) name.resize(name.rfind('.'));
   for (std::size_t at = 0; at < name.size(); ++at) {
     std::size_t end = at;
     std::size_t dots = 0;
@@ -404,7 +408,7 @@ class ValueFinder {
       if (dead) continue;
       if (token.kind == TokenKind::kHost) hosts.push_back(token.text);
       if (token.kind != TokenKind::kUrl) continue;
-      if (rule.file.empty() || PathEnding(token.text) == rule.file) urls.push_back(token.text);
+      if (rule.file.empty() || FileWordOf(token.text) == rule.file) urls.push_back(token.text);
     }
     if (!urls.empty()) return urls.front();
     const auto& slots = goal_.goal().definition().slots;
@@ -443,7 +447,8 @@ class ValueFinder {
       const bool has_v = token.text.starts_with('v') || token.text.starts_with('V');
       if (token.kind == TokenKind::kVersion) versions.push_back(token.text.substr(has_v ? 1 : 0));
       if (token.kind == TokenKind::kHost && !ShapeOf(token.text).lower) quads.push_back(token.text);
-      const bool image = token.kind == TokenKind::kUrl && PathEnding(token.text) == "firmware";
+      const bool image = token.kind == TokenKind::kUrl &&
+                         redfish::FileOfUrl(token.text) == redfish::UrlFile::kOther;
       if (image && in_name.empty()) in_name = VersionIn(token.text);
     }
     while (!versions.empty() && versions.back().ends_with('!')) versions.back().pop_back();

@@ -183,7 +183,7 @@ TEST_CASE("The expert's plan of every goal is played by choices that an agent ha
 }
 
 TEST_CASE("A recording is sound, has every pair, and is the same each time") {
-  const auto recorded = RecordDemonstrations(RecorderData(), 6);
+  const auto recorded = RecordDemonstrations(RecorderData(), {.of_pair = 6});
   demonstrations::DemonstrationCheck check;
   const absl::Status verdict = check.Add(recorded);
   INFO(verdict);
@@ -210,14 +210,31 @@ TEST_CASE("A recording is sound, has every pair, and is the same each time") {
     INFO(left_out.goal() << ": " << left_out.reason());
     REQUIRE(left_out.episodes() + static_cast<std::uint32_t>(episodes[left_out.goal()]) == 6);
   }
-  REQUIRE(RecordDemonstrations(RecorderData(), 6).SerializeAsString() ==
+  REQUIRE(RecordDemonstrations(RecorderData(), {.of_pair = 6}).SerializeAsString() ==
           recorded.SerializeAsString());
+}
+
+TEST_CASE("A goal that few captures have is played more often on each of them") {
+  const RedfishData data =
+      LoadInProcess({.captures = {"openbmc-stock", "dmtf-rackmount1"}, .goals = {1, 13}});
+  const auto recorded = RecordDemonstrations(data, {.of_pair = 3, .of_goal = 7});
+  std::map<std::string, std::uint32_t> episodes;
+  for (const proto::Demonstration& one : recorded.demonstrations()) {
+    ++episodes[one.goal() + " " + one.capture()];
+  }
+  for (const proto::LeftOut& one : recorded.left_out()) {
+    episodes[one.goal() + " " + one.capture()] += one.episodes();
+  }
+  REQUIRE(episodes ==
+          std::map<std::string, std::uint32_t>{{"1 power_on dmtf-rackmount1", 4},
+                                               {"1 power_on openbmc-stock", 4},
+                                               {"13 secure_boot_chain dmtf-rackmount1", 7}});
 }
 
 TEST_CASE("What comes and goes in an episode is recorded as overlays") {
   const RedfishData data =
       LoadInProcess({.captures = {"hpe-dl380a-gen12"}, .goals = {13}, .episode_limit = 48});
-  const auto recorded = RecordDemonstrations(data, 40);
+  const auto recorded = RecordDemonstrations(data, {.of_pair = 40});
   REQUIRE(recorded.demonstrations_size() == 40);
   REQUIRE(recorded.catalogs_size() == 1);
   REQUIRE(recorded.overlays_size() > 0);
@@ -249,7 +266,7 @@ TEST_CASE("A plan with a request that is no candidate leaves its pair out whole,
                    sound.substr(plan));
   const RedfishData data =
       LoadInProcess({.captures = {kRecordedCapture}, .goals = {1}, .data = folder.path()});
-  const auto recorded = RecordDemonstrations(data, 20);
+  const auto recorded = RecordDemonstrations(data, {.of_pair = 20});
   REQUIRE(recorded.demonstrations_size() == 0);
   REQUIRE(recorded.left_out_size() == 1);
   REQUIRE(recorded.left_out(0).goal() == "1 power_on");
@@ -268,7 +285,7 @@ TEST_CASE("Sentences in a file lose words as training's do") {
     options.goals = {1, 3};
     options.word_dropout = word_dropout;
     const std::string path = folder.At(word_dropout > 0 ? "dropped" : "whole");
-    REQUIRE(RecordToFile(options, {}, 4, path).ok());
+    REQUIRE(RecordToFile(options, {}, {.of_pair = 4}, path).ok());
     return runtime::ReadFile(path).value();
   };
   REQUIRE(recorded(1) != recorded(0));
@@ -276,8 +293,9 @@ TEST_CASE("Sentences in a file lose words as training's do") {
 
 TEST_CASE("Another seed records other starts") {
   const RedfishData other = LoadInProcess({.captures = {kRecordedCapture}, .goals = kGoals}, 6);
-  REQUIRE(RecordDemonstrations(RecorderData(), 3).demonstrations(0).SerializeAsString() !=
-          RecordDemonstrations(other, 3).demonstrations(0).SerializeAsString());
+  REQUIRE(
+      RecordDemonstrations(RecorderData(), {.of_pair = 3}).demonstrations(0).SerializeAsString() !=
+      RecordDemonstrations(other, {.of_pair = 3}).demonstrations(0).SerializeAsString());
 }
 
 }  // namespace shoal::actor

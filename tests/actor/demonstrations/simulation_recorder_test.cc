@@ -48,14 +48,14 @@ TEST_CASE("A small task is recorded to a file, and one without an expert is refu
   EnvironmentOptions environment;
   environment.kind = "mountain_car";
   const std::string path = folder.At("expert.demos");
-  REQUIRE(RecordToFile(environment, {}, 3, path).ok());
+  REQUIRE(RecordToFile(environment, {}, {.of_pair = 3}, path).ok());
   const auto read = demonstrations::ReadDemonstrations(path);
   INFO(read.status());
   REQUIRE(read.ok());
   REQUIRE(read->all.demonstrations_size() == 3);
   REQUIRE(demonstrations::Summarise(*read).find("mountain_car") != std::string::npos);
   environment.kind = "catch";
-  const absl::Status refused = RecordToFile(environment, {}, 3, path);
+  const absl::Status refused = RecordToFile(environment, {}, {.of_pair = 3}, path);
   REQUIRE(absl::IsInvalidArgument(refused));
   REQUIRE(runtime::Message(refused) ==
           "environment.kind: catch has no expert; those that have one are redfish, mountain_car");

@@ -26,7 +26,7 @@ redfish::Episode LampOn() {
 class Lit {
  public:
   Lit(const Lamp& lamp, RealHostOptions options) : service_(Make(lamp, std::move(options))) {
-    service_->Reset("lamp", LampOn(), [this](absl::StatusOr<Progress> progress) {
+    service_->Reset("lamp", LampOn(), [this](absl::StatusOr<redfish::Progress> progress) {
       REQUIRE(progress.ok());
       start = *progress;
     });
@@ -41,7 +41,7 @@ class Lit {
   }
   ServiceResponse Switch() { return Send("PATCH", {{"State", "On"}}); }
 
-  Progress start;
+  redfish::Progress start;
 
  private:
   static std::unique_ptr<HostService> Make(const Lamp& lamp, RealHostOptions options) {

@@ -501,13 +501,15 @@ TEST_CASE("The igc preset keeps its fixed values and clips") {
 }
 
 TEST_CASE("A watch result is read to its last character") {
-  const auto progress = ParseWatchResult("satisfied=1;milestones=5;collateral=2");
+  const auto progress = ParseWatchResult("satisfied=1;milestones=5;open=6;collateral=2");
   REQUIRE(progress.ok());
   REQUIRE(progress->satisfied);
   REQUIRE(progress->milestones == 5);
+  REQUIRE(progress->open == 6);
   REQUIRE(progress->collateral == 2);
-  for (const char* bad : {"", "satisfied=1", "satisfied=1;milestones=5;collateral=x",
-                          "satisfied=1;milestones=5;collateral=2;more"}) {
+  for (const char* bad : {"", "satisfied=1", "satisfied=1;milestones=5;open=6;collateral=x",
+                          "satisfied=1;milestones=5;open=6;collateral=2;more",
+                          "satisfied=1;milestones=5;collateral=2"}) {
     REQUIRE(absl::IsDataLoss(ParseWatchResult(bad).status()));
   }
 }

@@ -25,7 +25,7 @@ class ScriptedService final : public RedfishService {
   explicit ScriptedService(std::shared_ptr<Script> script) : script_(std::move(script)) {}
 
   void Reset(const std::string&, const redfish::Episode&, ResetDone done) override {
-    done(Progress{});
+    done(redfish::Progress{});
   }
   void Send(const ServiceRequest& request, Done done) override {
     script_->tokens.push_back(request.token);

@@ -46,6 +46,23 @@ TEST_CASE("success needs the goal and no collateral change; satisfied starts are
   REQUIRE(evaluation.Total("learned", "2").success_rate() == 0);
 }
 
+TEST_CASE("what failed episodes left open is counted for each pair, the most frequent first") {
+  const auto line = [](const std::string& policy, int episode, const std::string& open) {
+    return "{\"policy\":\"" + policy +
+           "\",\"goal\":\"1\",\"capture\":\"a\",\"episode\":" + std::to_string(episode) +
+           ",\"success\":false,\"open\":[" + open + "]}\n";
+  };
+  const Evaluation evaluation = EvaluationOf(
+      line("learned", 0, "\"exists /a\"") + line("learned", 1, "\"equals /b /C\",\"exists /a\"") +
+      line("learned", 2, "") + line("uniform", 0, "\"equals /d /E\""));
+  const Score total = evaluation.Total("learned");
+  REQUIRE(total.open == std::map<std::string, std::int64_t>{{"exists /a", 2}, {"equals /b /C", 1}});
+  const std::string table = FormatTable(evaluation, "");
+  REQUIRE(table.find("exists /a") < table.find("equals /b /C"));
+  REQUIRE(table.find("/d /E") == std::string::npos);
+  REQUIRE(ToJson(evaluation, "").find("\"exists /a\": 2") != std::string::npos);
+}
+
 TEST_CASE("the first episodes that count are counted, by number and in any order of lines") {
   const auto line = [](int episode, bool success, bool satisfied) {
     return "{\"policy\":\"learned\",\"goal\":\"1\",\"capture\":\"a\",\"episode\":" +

@@ -240,7 +240,7 @@ TEST_CASE("An operator may go into any empty slot, and nobody into another one")
     for (const auto& [slot, name] : fillings) {
       REQUIRE(Patch(instance, accounts + slot, account(name)).status < 300);
     }
-    const Evaluation evaluation = instance.Evaluate();
+    const redfish::Progress evaluation = instance.Evaluate();
     return std::pair(evaluation.satisfied, evaluation.collateral > 0);
   };
   const Json wanted = episode.values.at("UserName");

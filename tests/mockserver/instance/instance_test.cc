@@ -269,7 +269,7 @@ TEST_CASE("The watch tells success, latched milestones and collateral") {
     const Json once = {
         {"Boot", {{"BootSourceOverrideEnabled", "Once"}, {"BootSourceOverrideTarget", "Cd"}}}};
     REQUIRE(Patch(instance, system, once).status == 200);
-    Evaluation evaluation = instance.Evaluate();
+    redfish::Progress evaluation = instance.Evaluate();
     REQUIRE(evaluation.satisfied);
     REQUIRE(evaluation.milestones == 3);
     REQUIRE(evaluation.collateral == 0);
@@ -295,7 +295,7 @@ TEST_CASE("The watch tells success, latched milestones and collateral") {
 TEST_CASE("Without a watch an evaluation is all zero") {
   Instance instance(WorldOf("openbmc-stock"));
   REQUIRE(!instance.has_watch());
-  const Evaluation evaluation = instance.Evaluate();
+  const redfish::Progress evaluation = instance.Evaluate();
   REQUIRE(!evaluation.satisfied);
   REQUIRE(evaluation.milestones == 0);
   REQUIRE(evaluation.collateral == 0);

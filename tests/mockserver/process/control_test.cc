@@ -65,14 +65,14 @@ TEST_CASE("An instance lives from its making to its deletion") {
   const auto reset = running.Control("POST", "instances/" + id + "/reset", Start("Off"));
   REQUIRE(reset.status == 200);
   REQUIRE(Json::parse(reset.body) ==
-          Json{{"satisfied", false}, {"milestones", 0}, {"collateral", 0}});
+          Json{{"satisfied", false}, {"milestones", 0}, {"open", 1}, {"collateral", 0}});
 
   http::Headers watch;
   watch.Add("shoal-watch", "1");
   const std::string prefix = "/i/" + id;
   const auto get = running.Service("GET", prefix + kOpenBmcSystem, "", watch);
   REQUIRE(get.status == 200);
-  REQUIRE(get.headers.Find("Shoal-Watch-Result") == "satisfied=0;milestones=0;collateral=0");
+  REQUIRE(get.headers.Find("Shoal-Watch-Result") == "satisfied=0;milestones=0;open=1;collateral=0");
   REQUIRE(get.headers.Find("OData-Version") == "4.0");
   REQUIRE(Json::parse(get.body).at("PowerState") == "Off");
 
@@ -80,11 +80,13 @@ TEST_CASE("An instance lives from its making to its deletion") {
       running.Service("POST", prefix + kOpenBmcSystem + "/Actions/ComputerSystem.Reset",
                       R"({"ResetType":"On"})", watch);
   REQUIRE(post.status == 200);
-  REQUIRE(post.headers.Find("Shoal-Watch-Result") == "satisfied=1;milestones=1;collateral=0");
+  REQUIRE(post.headers.Find("Shoal-Watch-Result") ==
+          "satisfied=1;milestones=1;open=0;collateral=0");
 
   const auto patch = running.Service("PATCH", prefix + kOpenBmcSystem,
                                      R"({"LocationIndicatorActive":true})", watch);
-  REQUIRE(patch.headers.Find("Shoal-Watch-Result") == "satisfied=1;milestones=1;collateral=1");
+  REQUIRE(patch.headers.Find("Shoal-Watch-Result") ==
+          "satisfied=1;milestones=1;open=0;collateral=1");
 
   const auto history =
       Json::parse(running.Control("GET", "instances/" + id + "/history").body).at("records");

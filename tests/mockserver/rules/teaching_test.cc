@@ -150,7 +150,8 @@ TEST_CASE("A program outside teaches a service its power") {
   REQUIRE(Json::parse(toggled.body) == Json{{"was", "Off"}});
   REQUIRE(toggled.headers.Find("X-Program") == "1");
   REQUIRE(toggled.headers.Find("OData-Version") == "4.0");
-  REQUIRE(toggled.headers.Find("Shoal-Watch-Result") == "satisfied=1;milestones=1;collateral=1");
+  REQUIRE(toggled.headers.Find("Shoal-Watch-Result") ==
+          "satisfied=1;milestones=1;open=0;collateral=1");
   REQUIRE(PowerState(running) == "On");
   REQUIRE(running.Service("POST", kReset, R"({"ResetType":"Explode"})").status == 400);
   REQUIRE(running.Service("POST", kReset, R"({"ResetType":"Toggle"})").status == 202);

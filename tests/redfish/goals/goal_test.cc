@@ -51,8 +51,8 @@ FakeState StartOf(const std::string& capture, const Episode& episode) {
   return state;
 }
 
-WatchState Look(const Episode& episode, const FakeState& state) {
-  WatchState progress;
+Progress Look(const Episode& episode, const FakeState& state) {
+  Progress progress;
   episode.watch->Update(state, progress);
   return progress;
 }
@@ -150,7 +150,7 @@ TEST_CASE("The start satisfies the goal exactly when the episode says so") {
       for (const Split split : {Split::kTrain, Split::kEvaluate}) {
         for (std::uint64_t number = 0; number < 60; ++number) {
           const Episode episode = *goal->DrawEpisode(3, number, split);
-          const WatchState progress = Look(episode, StartOf(capture, episode));
+          const Progress progress = Look(episode, StartOf(capture, episode));
           REQUIRE(progress.satisfied == episode.satisfied);
           REQUIRE((episode.optimum == 0) == episode.satisfied);
         }
@@ -310,7 +310,7 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
         const Episode episode = *goal->DrawEpisode(8, number, Split::kTrain);
         if (episode.satisfied) continue;
         const FakeState start = StartOf(capture, episode);
-        const WatchState before = Look(episode, start);
+        const Progress before = Look(episode, start);
         bool progress = false;
         for (const Candidate& candidate : catalog->candidates()) {
           const bool watched = Watched(episode, candidate.uri);
@@ -318,7 +318,7 @@ TEST_CASE("The catalog offers a request for every target that a start leaves ope
           runtime::Random random(1);
           FakeState state = start;
           state.Edit(candidate.uri).merge_patch(BindSlots(candidate, episode.slot_values, random));
-          const WatchState after = Look(episode, state);
+          const Progress after = Look(episode, state);
           progress = after.satisfied || after.milestones > before.milestones;
           if (progress) break;
         }

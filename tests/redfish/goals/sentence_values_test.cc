@@ -42,6 +42,21 @@ TEST_CASE("Two sentences of one phrasing describe their values alike, whatever t
           std::string::npos);
 }
 
+TEST_CASE("A URL is described by the kind of file that it names, whatever its host is") {
+  const std::string sentence =
+      "BIOS from https://a-12.example/p/flash.fwpkg?key=a/b.iso, boot http://10.0.0.1/i.ISO, "
+      "events to http://b7.example:8080/in and http://c.example";
+  const auto values = ValuesOf(sentence);
+  const auto begins = [&](const char* url, const char* description) {
+    REQUIRE(FindValue(values, url) != nullptr);
+    REQUIRE(FindValue(values, url)->description.starts_with(description));
+  };
+  begins("https://a-12.example/p/flash.fwpkg?key=a/b.iso", "value url file after bios from");
+  begins("http://10.0.0.1/i.ISO", "value url image after value boot");
+  begins("http://b7.example:8080/in", "value url after events to");
+  begins("http://c.example", "value url after value and");
+}
+
 TEST_CASE("Numbers are values in figures and in words") {
   const auto values = ValuesOf("Lock an account after five failures for 30 seconds");
   REQUIRE(FindValue(values, 5) != nullptr);

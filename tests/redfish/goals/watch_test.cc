@@ -25,7 +25,7 @@ TEST_CASE("A milestone once reached stays reached, the goal does not") {
   const Watch watch =
       Parse({{"predicate", Equals("/B", 1)}, {"milestones", {Equals("/A", 1), Equals("/A", 2)}}});
   FakeState state;
-  WatchState progress;
+  Progress progress;
   state.resources["/s"] = {{"A", 1}, {"B", 1}};
   watch.Update(state, progress);
   REQUIRE(progress.satisfied);
@@ -34,6 +34,45 @@ TEST_CASE("A milestone once reached stays reached, the goal does not") {
   watch.Update(state, progress);
   REQUIRE_FALSE(progress.satisfied);
   REQUIRE(progress.milestones == 3);
+}
+
+TEST_CASE("The requirements of a goal are told one by one, without their values") {
+  const Json bit = {{"not", {{"exists", {{"uri", "/s"}, {"pointer", "/C"}}}}}};
+  const Json each = {
+      {"every", {{"members", "/all"}, {"holds", {{"equals", {{"pointer", "/P"}, {"value", 7}}}}}}}};
+  const Json either = {
+      {"any",
+       {{{"happened", {{"kind", "boot"}, {"detail", {{"target", "Pxe"}}}}}}, Equals("/D", "x")}}};
+  const Watch watch =
+      Parse({{"predicate", {{"all", {Equals("/A", 1), {{"all", {bit, each}}}, either}}}}});
+  std::vector<std::string> names;
+  for (const Predicate& requirement : watch.requirements()) names.push_back(requirement.Summary());
+  REQUIRE(names == std::vector<std::string>{"equals /s /A", "not exists /s /C",
+                                            "every /all (equals /P)",
+                                            "any of (happened boot; equals /s /D)"});
+
+  FakeState state;
+  Progress progress;
+  state.resources["/s"] = {{"A", 1}, {"C", 0}};
+  state.resources["/all"] = {{"Members", Json::array()}};
+  watch.Update(state, progress);
+  REQUIRE(progress.open == 0b1010);
+  REQUIRE_FALSE(progress.satisfied);
+  state.resources["/s"] = {{"A", 2}, {"D", "x"}};
+  watch.Update(state, progress);
+  REQUIRE(progress.open == 0b0001);
+  state.resources["/s"] = {{"A", 1}, {"D", "x"}};
+  watch.Update(state, progress);
+  REQUIRE(progress.open == 0);
+  REQUIRE(progress.satisfied);
+
+  const Watch lone = Parse({{"predicate", Equals("/A", 1)}});
+  REQUIRE(lone.requirements().size() == 1);
+  Json many = Json::array();
+  for (int i = 0; i < 70; ++i) many.push_back(Equals("/A", i == 69 ? 2 : 1));
+  Parse({{"predicate", {{"all", many}}}}).Update(state, progress);
+  REQUIRE(progress.open == std::uint64_t{1} << 63);
+  REQUIRE_FALSE(progress.satisfied);
 }
 
 TEST_CASE("An allowed pointer covers what is below it and nothing beside it") {
