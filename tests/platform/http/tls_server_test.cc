@@ -254,7 +254,7 @@ TEST_CASE("TLS 1.1, weak ciphers and other protocols do not connect") {
   REQUIRE(!connects({.max_version = TLS1_2_VERSION, .ciphers = "ECDHE-ECDSA-AES128-SHA"}));
   REQUIRE(!connects({.protocols = "\x02h2"}));
   REQUIRE(connects({.protocols = "\x02h2\x08http/1.1"}));
-  REQUIRE(server->counts().rejected_total == 3);
+  REQUIRE(doubles::Eventually([&] { return server->counts().rejected_total == 3; }));
 }
 
 TEST_CASE("A certificate or key that cannot be used is an error that names its file") {
@@ -311,7 +311,8 @@ TEST_CASE("A request in plain text on a TLS port is redirected, and nothing of i
 TEST_CASE("Half a handshake harms nobody") {
   const DevelopmentFiles files;
   ServerOptions options = files.Options();
-  options.request_deadline = std::chrono::milliseconds(200);
+  // A busy machine takes a while for the last handshake.
+  options.request_deadline = std::chrono::seconds(1);
   const auto server = Server::Create(options, AnswerPath).value();
   RawPeer half(server->address());
   // This is the record header of a ClientHello that never comes.
@@ -324,7 +325,7 @@ TEST_CASE("Half a handshake harms nobody") {
   TlsPeer peer(server->address(), files.certificate);
   peer.Write(kClosingGet);
   REQUIRE(peer.ReadAll().starts_with("HTTP/1.1 200 OK\r\n"));
-  REQUIRE(server->counts().rejected_total == 3);
+  REQUIRE(doubles::Eventually([&] { return server->counts().rejected_total == 3; }));
 }
 
 TEST_CASE("Handshakes in progress do not hold Drain up") {
