@@ -168,7 +168,8 @@ std::string OpenHtml(const Json& result) {
   std::vector<Json> rows;
   for (const Json& pair : result["pairs"]) {
     if (pair.value("policy", "") != "learned") continue;
-    for (const auto& [requirement, episodes] : pair.value("open", Json::object()).items()) {
+    const Json open = pair.value("open", Json::object());
+    for (const auto& [requirement, episodes] : open.items()) {
       rows.push_back({{"goal", pair.value("goal", "")},
                       {"capture", pair.value("capture", "")},
                       {"episodes", episodes},
