@@ -69,7 +69,7 @@ absl::Status CheckHindsight(const ActorConfig& config, const EnvironmentSpec& sp
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) {
+absl::Status Actor::Check(const ActorConfig& config) {
   if (config.cluster.inference.empty()) {
     return runtime::InvalidArgument("cluster.inference names no server");
   }
@@ -79,12 +79,22 @@ absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) 
   if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
     return runtime::InvalidArgument("actor.rows_per_message_min is above rows_per_message_max");
   }
-  SHOAL_RETURN_IF_ERROR(CheckHost(config));
+  return CheckHost(config);
+}
+
+absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) {
+  SHOAL_RETURN_IF_ERROR(Check(config));
   SHOAL_ASSIGN_OR_RETURN(auto source, MakeSource({.environment = config.environment,
                                                   .cluster = config.cluster,
                                                   .seed = ChooseSeed(config),
                                                   .captures = ChooseCaptures(config),
                                                   .hindsight = UsesHindsight(config)}));
+  return Create(config, std::move(source));
+}
+
+absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config,
+                                                     std::unique_ptr<EnvironmentSource> source) {
+  SHOAL_RETURN_IF_ERROR(Check(config));
   SHOAL_RETURN_IF_ERROR(CheckHindsight(config, source->spec()));
   std::unique_ptr<Actor> actor(new Actor(config, std::move(source)));
   SHOAL_RETURN_IF_ERROR(actor->MakePlan());

@@ -18,6 +18,7 @@
 
 #include "actor/actor_options.h"
 #include "actor/environments/environment_options.h"
+#include "actor/environments/environment_source.h"
 #include "actor/loop/actor_metrics.h"
 #include "actor/loop/environment_loop.h"
 #include "actor/loop/episode_plan.h"
@@ -47,6 +48,9 @@ class Actor {
   // Returns INVALID_ARGUMENT or NOT_FOUND naming what is wrong with the configuration or the data,
   // and FAILED_PRECONDITION naming an address that cannot be bound.
   static absl::StatusOr<std::unique_ptr<Actor>> Create(const ActorConfig& config);
+  // The same with environments of the caller's own.
+  static absl::StatusOr<std::unique_ptr<Actor>> Create(const ActorConfig& config,
+                                                       std::unique_ptr<EnvironmentSource> source);
   ~Actor();
 
   void Start(OnEnd on_end);
@@ -57,6 +61,7 @@ class Actor {
  private:
   Actor(const ActorConfig& config, std::unique_ptr<EnvironmentSource> source);
 
+  static absl::Status Check(const ActorConfig& config);
   absl::Status MakePlan();
   void MakeLoops();
 

@@ -13,9 +13,14 @@ namespace {
 constexpr double kMostUpdates = 1e9;
 constexpr std::int64_t kLeastShareOfWindow = 5;
 constexpr double kLeastDeviation = 0.1;
-constexpr std::array<Symptom, 5> kLasting = {Symptom::kClipFraction, Symptom::kEntropy,
+constexpr std::array<Symptom, 8> kLasting = {Symptom::kClipFraction,
+                                             Symptom::kEntropy,
                                              Symptom::kEffectiveSampleSize,
-                                             Symptom::kExplainedVariance, Symptom::kReturn};
+                                             Symptom::kExplainedVariance,
+                                             Symptom::kReturn,
+                                             Symptom::kEvaluationReturn,
+                                             Symptom::kLostEpisodes,
+                                             Symptom::kLogProbabilityDrift};
 
 double MedianOf(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -66,6 +71,33 @@ void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
                         "by so many median absolute deviations (a tenth of the median at least); "
                         "0: never",
                 .min = 0});
+  visitor.Knob("evaluation_deviations", evaluation_deviations,
+               {.help = "a lasting symptom: the return of an evaluation below the median of those "
+                        "before by so many median absolute deviations (a tenth of the median at "
+                        "least); 0: never",
+                .min = 0});
+  visitor.Knob("evaluation_patience", evaluation_patience,
+               {.help = "evaluations that must show it, less those that do not, before parameters "
+                        "go back to a checkpoint",
+                .unit = "evaluations",
+                .min = 1,
+                .max = kMostUpdates});
+  visitor.Knob("evaluation_window", evaluation_window,
+               {.help = "healthy evaluations whose median is compared with",
+                .unit = "evaluations",
+                .min = 5,
+                .max = 100000});
+  visitor.Knob("max_lost_episodes", max_lost_episodes,
+               {.help = "a lasting symptom: a larger share of ended episodes that were lost, as by "
+                        "errors of environments; 1: never",
+                .min = 0,
+                .max = 1});
+  visitor.Knob("max_log_probability_drift", max_log_probability_drift,
+               {.help = "a lasting symptom: a larger mean difference between the log-probabilities "
+                        "that inference and the learner give actions by the same parameters; 0: "
+                        "never",
+                .unit = "nats",
+                .min = 0});
   visitor.Knob("window", window,
                {.help = "healthy updates whose medians are compared with",
                 .unit = "updates",
@@ -109,6 +141,12 @@ const char* ToString(Symptom symptom) {
       return "explained_variance";
     case Symptom::kReturn:
       return "return";
+    case Symptom::kEvaluationReturn:
+      return "evaluation_return";
+    case Symptom::kLostEpisodes:
+      return "lost_episodes";
+    case Symptom::kLogProbabilityDrift:
+      return "log_probability_drift";
   }
   return "unknown";
 }
@@ -153,6 +191,25 @@ std::optional<Symptom> CircuitBreaker::SuddenSymptom(const UpdateVitals& vitals)
   return std::nullopt;
 }
 
+bool CircuitBreaker::CanTell(Symptom symptom, const UpdateVitals& vitals) const {
+  switch (symptom) {
+    case Symptom::kReturn:
+      return options_.return_deviations > 0 && vitals.episodes > 0;
+    case Symptom::kEvaluationReturn:
+      return options_.evaluation_deviations > 0 && vitals.evaluations > 0;
+    case Symptom::kLostEpisodes:
+      return vitals.episodes + vitals.lost_episodes > 0;
+    case Symptom::kLogProbabilityDrift:
+      return options_.max_log_probability_drift > 0 && vitals.current_rows > 0;
+    default:
+      return true;
+  }
+}
+
+std::int64_t CircuitBreaker::PatienceWith(Symptom symptom) const {
+  return symptom == Symptom::kEvaluationReturn ? options_.evaluation_patience : options_.patience;
+}
+
 bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
   switch (symptom) {
     case Symptom::kClipFraction:
@@ -167,6 +224,17 @@ bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
       const auto above = returns_.DeviationsOf(vitals.episode_return, options_.window);
       return above && *above < -options_.return_deviations;
     }
+    case Symptom::kEvaluationReturn: {
+      const auto above =
+          evaluation_returns_.DeviationsOf(vitals.evaluation_return, options_.evaluation_window);
+      return above && *above < -options_.evaluation_deviations;
+    }
+    case Symptom::kLostEpisodes: {
+      const auto lost = static_cast<double>(vitals.lost_episodes);
+      return lost > options_.max_lost_episodes * (lost + static_cast<double>(vitals.episodes));
+    }
+    case Symptom::kLogProbabilityDrift:
+      return vitals.log_probability_drift > options_.max_log_probability_drift;
     default:
       return false;
   }
@@ -180,13 +248,10 @@ Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
   }
   skips_in_a_row_ = 0;
   for (const Symptom symptom : kLasting) {
-    // Without episodes there is nothing to see, neither good nor bad.
-    const bool judged =
-        symptom != Symptom::kReturn || (options_.return_deviations > 0 && vitals.episodes > 0);
-    if (!judged) continue;
+    if (!CanTell(symptom, vitals)) continue;
     std::int64_t& count = counts_[IndexOf(symptom)];
     count = Shows(symptom, vitals) ? count + 1 : std::max<std::int64_t>(count - 1, 0);
-    if (count >= options_.patience) return RollBack(symptom);
+    if (count >= PatienceWith(symptom)) return RollBack(symptom);
   }
   Accept(vitals);
   return {};
@@ -202,6 +267,9 @@ void CircuitBreaker::Accept(const UpdateVitals& vitals) {
   if (vitals.episodes > 0 && counts_[IndexOf(Symptom::kReturn)] == 0) {
     returns_.Add(vitals.episode_return, options_.window);
   }
+  if (vitals.evaluations > 0 && counts_[IndexOf(Symptom::kEvaluationReturn)] == 0) {
+    evaluation_returns_.Add(vitals.evaluation_return, options_.evaluation_window);
+  }
 }
 
 Verdict CircuitBreaker::RollBack(Symptom symptom) {
@@ -215,7 +283,6 @@ void CircuitBreaker::RolledBack() {
   SHOAL_CHECK(state_ == BreakerState::kOpen);
   state_ = BreakerState::kHalfOpen;
   gradient_norms_.Clear();
-  returns_.Clear();
   counts_.fill(0);
   skips_in_a_row_ = 0;
   accepted_updates_ = 0;

@@ -7,14 +7,19 @@
 // limit. When max_skips updates in a row are undone, the learner rolls back. A lasting one takes
 // `patience` updates: its count rises by one with each update that shows it, falls by one with each
 // that does not, and at `patience` the learner rolls back. Among these are the share of clipped
-// rows, the entropy, the effective sample size, the explained variance, and the return of episodes.
+// rows, the entropy, the effective sample size, the explained variance, the return of episodes, the
+// share of episodes that were lost, and the difference between the log-probabilities that inference
+// and learner give the same action. An update that has nothing to judge a symptom by, such as one
+// without ended episodes, leaves its count alone. Evaluations, which are rarer than updates, have a
+// patience of their own, counted in evaluations.
 //
 // States, as of a breaker of electric circuits (Nygard 2007, "Release It!", section 5.2):
 //   kClosed    Updates go on as usual.
 //   kOpen      A rollback was ordered, and no update may be judged before RolledBack.
 //   kHalfOpen  Probation after a rollback: the next probation_updates updates use a learning rate
-//              scaled by rate_factor(). The breaker closes after them. What happened before the
-//              rollback is forgotten, so a gradient norm that is lastingly higher is accepted then.
+//              scaled by rate_factor(). The breaker closes after them. Gradient norms from before
+//              the rollback are forgotten, so one that is lastingly higher is accepted then.
+//              Returns are not: the parameters of the checkpoint have earned them.
 // Past max_rollbacks rollbacks the verdict is kEnd; settled_updates updates without a rollback
 // restore them all.
 //
@@ -51,6 +56,15 @@ struct CircuitBreakerOptions {
   // The same measure as for gradient norms, by which returns of episodes are below the median. 0
   // for never.
   double return_deviations = 0;
+  // The same for the mean return of an evaluation, with the last evaluation_window of them to
+  // compare with and evaluation_patience in place of patience.
+  double evaluation_deviations = 0;
+  std::int64_t evaluation_patience = 2;
+  std::int64_t evaluation_window = 10;
+  // The share of ended episodes that were lost, as by an error of the environment. 1 for never.
+  double max_lost_episodes = 1;
+  // The mean absolute difference of log-probabilities, in nats. 0 for never.
+  double max_log_probability_drift = 0;
   // How many healthy updates are compared with; none is compared before a fifth of them.
   std::int64_t window = 100;
   std::int64_t probation_updates = 20;
@@ -75,6 +89,15 @@ struct UpdateVitals {
   // The episodes that ended in the unrolls of the update, and their mean return.
   std::int64_t episodes = 0;
   double episode_return = 0;
+  // Those that were cut off without a last observation, which are not among these.
+  std::int64_t lost_episodes = 0;
+  // The mean absolute difference between the log-probabilities of inference and of the learner, by
+  // the same parameters, over so many rows.
+  double log_probability_drift = 0;
+  double current_rows = 0;
+  // The evaluations since the last update, and the mean return of the newest one.
+  std::int64_t evaluations = 0;
+  double evaluation_return = 0;
 };
 
 enum class Symptom {
@@ -86,8 +109,11 @@ enum class Symptom {
   kEffectiveSampleSize,
   kExplainedVariance,
   kReturn,
+  kEvaluationReturn,
+  kLostEpisodes,
+  kLogProbabilityDrift,
 };
-inline constexpr std::size_t kSymptoms = 8;
+inline constexpr std::size_t kSymptoms = 11;
 
 enum class BreakerAction { kGoOn, kSkip, kRollBack, kEnd };
 enum class BreakerState { kClosed, kOpen, kHalfOpen };
@@ -136,7 +162,10 @@ class CircuitBreaker {
   };
 
   std::optional<Symptom> SuddenSymptom(const UpdateVitals& vitals) const;
+  // Whether the numbers say anything about the lasting symptom, be it good or bad.
+  bool CanTell(Symptom symptom, const UpdateVitals& vitals) const;
   bool Shows(Symptom symptom, const UpdateVitals& vitals) const;
+  std::int64_t PatienceWith(Symptom symptom) const;
   Verdict RollBack(Symptom symptom);
   void Accept(const UpdateVitals& vitals);
 
@@ -144,6 +173,7 @@ class CircuitBreaker {
   BreakerState state_ = BreakerState::kClosed;
   Baseline gradient_norms_;
   Baseline returns_;
+  Baseline evaluation_returns_;
   // By symptom; those of sudden ones stay 0.
   std::array<std::int64_t, kSymptoms> counts_{};
   std::int64_t skips_in_a_row_ = 0;

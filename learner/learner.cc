@@ -110,7 +110,10 @@ UpdateVitals VitalsOf(const algorithms::UpdateReport& report, const EpisodeSumma
                       .effective_sample_size = report.rows > 0 ? report.effective_sample_size : 1,
                       .explained_variance = report.explained_variance,
                       .episodes = episodes.episodes,
-                      .episode_return = episodes.mean_return};
+                      .episode_return = episodes.mean_return,
+                      .lost_episodes = episodes.lost,
+                      .log_probability_drift = report.log_probability_drift,
+                      .current_rows = report.current_rows};
   for (const auto& [name, value] : report.algorithm_metrics) {
     if (name == "clip_fraction") vitals.clip_fraction = value;
   }
@@ -585,6 +588,7 @@ absl::Status Learner::Train() {
   }
   algorithms::UnrollBatch batch =
       BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
+  batch.newest_is_trained = TrainedNumber() == parts.published_number;
   parts.record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));
   const bool off_policy = parts.trainer->requirements().off_policy;
   if (!off_policy) {
@@ -673,9 +677,12 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
   if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
   return collectives::SharedFailure(absl::StrFormat(
       "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "
-      "%g, explained variance %g, return %g",
+      "%g, explained variance %g, return %g, evaluation %g, lost episodes %d of %d, "
+      "drift of log-probabilities %g",
       agreed.gradient_norm, agreed.approximate_kl, agreed.clip_fraction, agreed.entropy,
-      agreed.effective_sample_size, agreed.explained_variance, agreed.episode_return));
+      agreed.effective_sample_size, agreed.explained_variance, agreed.episode_return,
+      agreed.evaluation_return, agreed.lost_episodes, agreed.lost_episodes + agreed.episodes,
+      agreed.log_probability_drift));
 }
 
 absl::Status Learner::Obey(const absl::Status& failure) {

@@ -99,9 +99,11 @@ absl::Status Supervisor::HandleEnd(Supervised& process, const ExitState& state) 
     const bool over = state.code != runtime::kExitConfiguration || !process.settled ||
                       process.configuration_failures >= options_.configuration_failures;
     if (over) {
-      return runtime::InvalidArgument(process.spec.name +
-                                      (process.settled ? " cannot go on: " : " cannot start: ") +
-                                      LastFailure(process.spec.log_path));
+      const std::string why = process.spec.name +
+                              (process.settled ? " cannot go on: " : " cannot start: ") +
+                              LastFailure(process.spec.log_path);
+      return state.code == runtime::kExitDiverged ? runtime::OutOfRange(why)
+                                                  : runtime::InvalidArgument(why);
     }
   }
   std::string event =

@@ -11,7 +11,6 @@
 
 #include "cli/results/report.h"
 #include "platform/runtime/log.h"
-#include "platform/runtime/program.h"
 #include "platform/runtime/stop_signals.h"
 
 namespace shoal::cli {
@@ -125,7 +124,7 @@ int TrainingSession::Run() {
     stop_rule_.Confirm(outcome.ok() ? *outcome : Evaluation{});
   }
   evaluator_.Cancel();
-  int code = runtime::kExitConfiguration;
+  int code = failed_code_;
   if (end == TrainingEnd::kFinished) code = Judge();
   if (stopped_) code = kExitStopped;
   display_.Note(stopped_ ? "stopping" : "ending");
@@ -177,6 +176,7 @@ bool TrainingSession::Tick() {
   for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
   if (!status.ok()) {
     Complain(status);
+    if (absl::IsOutOfRange(status)) failed_code_ = runtime::kExitDiverged;
     return false;
   }
   if (clock_.Now() < next_scrape_) return true;
@@ -346,6 +346,7 @@ int TrainingSession::Judge() {
   if (stopped_) return kExitStopped;
   if (!evaluation.ok()) {
     Complain(evaluation.status());
+    if (absl::IsOutOfRange(evaluation.status())) return runtime::kExitDiverged;
     return absl::IsInvalidArgument(evaluation.status()) ? runtime::kExitConfiguration
                                                         : runtime::kExitFailed;
   }

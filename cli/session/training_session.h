@@ -25,6 +25,7 @@
 #include "cli/session/suggestion.h"
 #include "cli/session/train_options.h"
 #include "platform/display/event_writer.h"
+#include "platform/runtime/program.h"
 
 namespace shoal::cli {
 
@@ -59,7 +60,7 @@ class TrainingSession {
                                                                  runtime::Clock& clock);
 
   // Runs the session and returns an exit code: 0 when the run came to its end, 130 when a signal
-  // stopped it.
+  // stopped it, 79 when training diverged and its learner ended for that.
   int Run();
 
  private:
@@ -133,6 +134,8 @@ class TrainingSession {
   // The evaluation that runs plays fresh episodes of a policy that was good enough.
   bool confirming_ = false;
   bool stopped_ = false;
+  // The exit code of a run that cannot go on.
+  int failed_code_ = runtime::kExitConfiguration;
 };
 
 }  // namespace shoal::cli

@@ -34,6 +34,7 @@ void VisitNumbers(Note& note, const Visit& visit) {
   visit("episodes", note.episodes.episodes);
   visit("episode_return", note.episodes.mean_return);
   visit("episode_length", note.episodes.mean_length);
+  visit("lost_episodes", note.episodes.lost);
   visit("accepted", note.counts.accepted);
   visit("repeated", note.counts.repeated);
   visit("stale", note.counts.stale);

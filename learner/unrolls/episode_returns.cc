@@ -44,6 +44,11 @@ void EpisodeReturns::AddOne(const DecodedUnroll& unroll, EpisodeSummary& sums) {
     open->second.sum += static_cast<double>(unroll.reward[t]);
     ++open->second.rows;
     if ((flags & (algorithms::kTerminated | algorithms::kTruncated)) == 0) continue;
+    if ((flags & algorithms::kTruncated) != 0 && (unroll.flags[t + 1] & algorithms::kFinal) == 0) {
+      ++sums.lost;
+      open_.erase(open);
+      continue;
+    }
     ++sums.episodes;
     sums.mean_return += open->second.sum;
     sums.mean_length += static_cast<double>(open->second.rows);

@@ -4,7 +4,9 @@
 // An episode counts if its first and its last row were added in order, and once, however often its
 // unrolls are used and however many rows these have in common. Where other ranks have its unrolls,
 // or the table draws at random, rows between are missing, and the return is too low by theirs.
-// Relabelled rows do not count: nobody played them. Not thread-safe.
+// Relabelled rows do not count: nobody played them. An episode that was cut off without a last
+// observation, because its environment failed, its row was refused or its server restarted, is lost
+// and has no return. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,6 +23,8 @@ struct EpisodeSummary {
   // Means, or 0 without episodes.
   double mean_return = 0;
   double mean_length = 0;
+  // Those that were lost, which are not among the episodes.
+  std::int64_t lost = 0;
 };
 
 class EpisodeReturns {

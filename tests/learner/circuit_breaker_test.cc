@@ -149,6 +149,11 @@ TEST_CASE("with the defaults nothing but broken numbers, a KL of 5 and huge grad
     vitals.explained_variance = -100;
     vitals.episodes = 1;
     vitals.episode_return = update < 2500 ? 500 : -500;
+    vitals.evaluations = 1;
+    vitals.evaluation_return = vitals.episode_return;
+    vitals.lost_episodes = 1000;
+    vitals.current_rows = 100;
+    vitals.log_probability_drift = 10;
     REQUIRE(breaker.Judge(vitals).action == Action::kGoOn);
     REQUIRE(breaker.healthy());
   }
@@ -215,7 +220,21 @@ TEST_CASE("each lasting symptom needs patience, and blocks checkpoints until it 
   UpdateVitals failing = Healthy();
   failing.episodes = 1;
   failing.episode_return = 100;
+  UpdateVitals judged_worse = Healthy();
+  judged_worse.evaluations = 1;
+  judged_worse.evaluation_return = 100;
+  UpdateVitals lost = Healthy();
+  lost.episodes = 1;
+  lost.episode_return = 500;
+  lost.lost_episodes = 1;
+  UpdateVitals drifting = Healthy();
+  drifting.current_rows = 1;
+  drifting.log_probability_drift = 0.2;
   CircuitBreakerOptions options = Quick();
+  options.evaluation_deviations = 3;
+  options.evaluation_patience = options.patience;
+  options.max_lost_episodes = 0.4;
+  options.max_log_probability_drift = 0.1;
   options.max_clip_fraction = 0.5;
   options.min_entropy = 0.1;
   options.min_effective_sample_size = 0.1;
@@ -224,11 +243,17 @@ TEST_CASE("each lasting symptom needs patience, and blocks checkpoints until it 
   for (const auto& [symptom, vitals] :
        {Case{Symptom::kClipFraction, clipped}, Case{Symptom::kEntropy, certain},
         Case{Symptom::kEffectiveSampleSize, few}, Case{Symptom::kExplainedVariance, unexplained},
-        Case{Symptom::kReturn, failing}}) {
+        Case{Symptom::kReturn, failing}, Case{Symptom::kEvaluationReturn, judged_worse},
+        Case{Symptom::kLostEpisodes, lost}, Case{Symptom::kLogProbabilityDrift, drifting}}) {
     CircuitBreaker breaker(options);
     UpdateVitals well = Healthy();
     well.episodes = 2;
     well.episode_return = 500;
+    well.lost_episodes = 1;
+    well.evaluations = 1;
+    well.evaluation_return = 500;
+    well.current_rows = 1;
+    well.log_probability_drift = 0.05;
     for (int i = 0; i < 10; ++i) REQUIRE(breaker.Judge(well).action == Action::kGoOn);
     // Three that show it and two that do not, so that one is left.
     for (int i = 0; i < 3; ++i) REQUIRE(breaker.Judge(vitals).action == Action::kGoOn);
@@ -243,19 +268,60 @@ TEST_CASE("each lasting symptom needs patience, and blocks checkpoints until it 
   }
 }
 
-TEST_CASE("updates without episodes neither add to a drop of returns nor take from it") {
+TEST_CASE("updates that can tell nothing of a symptom neither add to it nor take from it") {
   CircuitBreakerOptions options = Quick();
   options.return_deviations = 3;
-  CircuitBreaker breaker(options);
+  options.evaluation_deviations = 3;
+  options.max_lost_episodes = 0.5;
+  options.max_log_probability_drift = 0.1;
   UpdateVitals well = Healthy();
   well.episodes = 1;
   well.episode_return = 10;
-  for (int i = 0; i < 10; ++i) breaker.Judge(well);
+  well.evaluations = 1;
+  well.evaluation_return = 10;
   UpdateVitals failing = well;
-  failing.episode_return = 0;
-  for (int i = 0; i < 3; ++i) REQUIRE(breaker.Judge(failing).action == Action::kGoOn);
+  int patience = 4;
+  SECTION("returns of episodes") { failing.episode_return = 0; }
+  SECTION("returns of evaluations") {
+    failing.evaluation_return = 0;
+    patience = 2;
+  }
+  SECTION("lost episodes") { failing.lost_episodes = 2; }
+  SECTION("log-probabilities") {
+    failing.current_rows = 1;
+    failing.log_probability_drift = 1;
+  }
+  CircuitBreaker breaker(options);
+  for (int i = 0; i < 10; ++i) breaker.Judge(well);
+  for (int i = 1; i < patience; ++i) REQUIRE(breaker.Judge(failing).action == Action::kGoOn);
   Pass(breaker, 10);
   REQUIRE(breaker.Judge(failing).action == Action::kRollBack);
+}
+
+TEST_CASE("returns that stay low after rollbacks are not the new measure, and end training") {
+  CircuitBreakerOptions options = Quick();
+  options.return_deviations = 3;
+  options.evaluation_deviations = 3;
+  UpdateVitals well = Healthy();
+  well.episodes = 1;
+  well.episode_return = 10;
+  well.evaluations = 1;
+  well.evaluation_return = 10;
+  UpdateVitals failing = well;
+  SECTION("of episodes") { failing.episode_return = -10; }
+  SECTION("of evaluations") { failing.evaluation_return = -10; }
+  CircuitBreaker breaker(options);
+  for (int i = 0; i < 10; ++i) breaker.Judge(well);
+  std::int64_t rollbacks = 0;
+  Action last = Action::kGoOn;
+  for (int i = 0; i < 100 && last != Action::kEnd; ++i) {
+    last = breaker.Judge(failing).action;
+    if (last != Action::kRollBack) continue;
+    ++rollbacks;
+    breaker.RolledBack();
+  }
+  REQUIRE(last == Action::kEnd);
+  REQUIRE(rollbacks == options.max_rollbacks);
 }
 
 TEST_CASE("rollbacks without enough updates between them come to an end") {

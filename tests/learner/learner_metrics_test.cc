@@ -72,6 +72,22 @@ TEST_CASE("all of the time that an update took is in exactly one phase") {
   REQUIRE(sum == 16 + 32 + 64 + 15 + 128 + 256);
 }
 
+TEST_CASE("what the circuit breaker undid is counted by reason and action") {
+  const doubles::TemporaryFolder folder;
+  runtime::Metrics metrics;
+  const auto reports = LearnerMetrics::Create(folder.At("learner.jsonl"), metrics).value();
+  reports->RecordVerdict(7, {BreakerAction::kSkip, Symptom::kNotFinite});
+  reports->RecordVerdict(7, {BreakerAction::kSkip, Symptom::kNotFinite});
+  reports->RecordVerdict(7, {BreakerAction::kRollBack, Symptom::kLostEpisodes});
+  const std::string name = "shoal_learner_breaker_trips_total";
+  RequireLines(metrics.Text(), {name + "{action=\"skip\",reason=\"not_finite\"} 2",
+                                name + "{action=\"roll_back\",reason=\"lost_episodes\"} 1"});
+  const std::string written = runtime::ReadFile(folder.At("learner.jsonl")).value();
+  const auto line = nlohmann::json::parse(written.substr(0, written.find('\n')));
+  REQUIRE(line["undone_after_update"] == 7);
+  REQUIRE(line["reason"] == "not_finite");
+}
+
 TEST_CASE("rows by staleness are a histogram over all updates, and counts of each update") {
   const Reported reported = ReportTwice(SomeRecord());
   RequireLines(reported.text, {"shoal_learner_row_staleness_publications_count 20",

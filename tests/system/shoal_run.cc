@@ -30,11 +30,13 @@ std::string CommandOf(pid_t pid) {
 
 }  // namespace
 
-ShoalRun::ShoalRun(std::vector<std::string> arguments) {
+ShoalRun::ShoalRun(std::vector<std::string> arguments, const std::string& programs)
+    : programs_(programs.empty() ? SHOAL_PROGRAMS : programs) {
   char pattern[] = "/tmp/shoal-system-XXXXXX";
   folder_ = ::mkdtemp(pattern);
-  cli::ProcessSpec spec = {
-      .name = "shoal", .command = {SHOAL_PROGRAMS "/shoal"}, .log_path = folder_ + "/output.log"};
+  cli::ProcessSpec spec = {.name = "shoal",
+                           .command = {programs_ + "/shoal"},
+                           .log_path = folder_ + "/output.log"};
   spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
   const bool runs = arguments.size() > 1 && (arguments[0] == "train" || arguments[0] == "up");
   if (runs) {
@@ -94,7 +96,7 @@ std::vector<pid_t> ShoalRun::Children(const std::string& program) const {
     const std::string command = CommandOf(pid);
     const std::string name = command.substr(0, command.find('\n'));
     if (command.find(folder_ + "/run/") == std::string::npos) continue;
-    if (program.empty() || name == SHOAL_PROGRAMS "/" + program) pids.push_back(pid);
+    if (program.empty() || name == programs_ + "/" + program) pids.push_back(pid);
   }
   return pids;
 }

@@ -19,8 +19,9 @@ namespace shoal::tests {
 class ShoalRun {
  public:
   // `arguments` follow the program's name. Runs are written to a temporary folder, which is removed
-  // unless the test failed.
-  explicit ShoalRun(std::vector<std::string> arguments);
+  // unless the test failed. The programs are those of the folder `programs`, or those that were
+  // built if it is empty.
+  explicit ShoalRun(std::vector<std::string> arguments, const std::string& programs = "");
   ~ShoalRun();
   ShoalRun(const ShoalRun&) = delete;
   ShoalRun& operator=(const ShoalRun&) = delete;
@@ -55,6 +56,7 @@ class ShoalRun {
 
  private:
   std::string folder_;
+  const std::string programs_;
   std::unique_ptr<cli::ChildProcess> process_;
   std::optional<cli::ExitState> exit_;
 };

@@ -192,11 +192,25 @@ void MoveTo(at::Device device, BatchTensors& tensors) {
   for (at::Tensor* const tensor :
        {&tensors.observation, &tensors.embeddings, &tensors.past_requests, &tensors.mark_counts,
         &tensors.core_state, &tensors.alive, &tensors.illegal, &tensors.box_action,
-        &tensors.behaviour_log_probability, &tensors.value, &tensors.weight, &tensors.importance}) {
+        &tensors.behaviour_log_probability, &tensors.value, &tensors.weight,
+        &tensors.current_weight, &tensors.importance}) {
     move(*tensor);
   }
   for (at::Tensor& content : tensors.contents) move(content);
   for (at::Tensor& cosines : tensors.candidates.cosines) move(cosines);
+}
+
+// A core's state may be of older parameters than the row that it leads to.
+bool KnowsCurrentRows(const UnrollBatch& batch, const model::PolicySpec& spec) {
+  return batch.newest_is_trained && !batch.staleness.empty() && !spec.has_core();
+}
+
+std::vector<float> WeightOfCurrentRows(const UnrollBatch& batch, std::span<const float> weight) {
+  std::vector<float> current(weight.begin(), weight.end());
+  for (std::size_t row = 0; row < current.size(); ++row) {
+    if (batch.staleness[row] != 0) current[row] = 0;
+  }
+  return current;
 }
 
 }  // namespace
@@ -269,6 +283,9 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
   tensors.behaviour_log_probability = Doubles(batch.behaviour_log_probability);
   tensors.value = Doubles(batch.value);
   tensors.weight = Doubles(weight);
+  if (KnowsCurrentRows(batch, spec)) {
+    tensors.current_weight = Doubles(WeightOfCurrentRows(batch, weight));
+  }
   tensors.importance = Doubles(ImportanceOfRows(batch));
   MoveTo(device, tensors);
   return tensors;

@@ -52,6 +52,9 @@ struct BatchTensors {
   at::Tensor behaviour_log_probability;
   at::Tensor value;
   at::Tensor weight;
+  // The weight of the rows that acted by the parameters that are about to be trained; undefined
+  // where it is not known which these are.
+  at::Tensor current_weight;
   // The importance weight of each row's column.
   at::Tensor importance;
 

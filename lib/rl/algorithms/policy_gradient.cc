@@ -119,6 +119,12 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
                                     Sum(weight, ratio.sub(1).sub_(ratio.log())), Sum(weight, ratio),
                                     Sum(weight, ratio.square())};
   for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
+  if (data.tensors.current_weight.defined()) {
+    const at::Tensor current = data.tensors.current_weight.index_select(0, rows);
+    totals.push_back(current.sum());
+    totals.push_back(
+        Sum(current, policy.log_probability.sub(policy.behaviour_log_probability).abs_()));
+  }
   const at::Tensor host = at::stack(totals).to(at::kCPU);
   const double* const total = host.const_data_ptr<double>();
   sums.policy_loss() += total[0];
@@ -127,6 +133,10 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
   sums.importance() += total[3];
   sums.importance_squares() += total[4];
   for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[5 + i];
+  if (data.tensors.current_weight.defined()) {
+    sums.current_weight() += total[5 + terms.metrics.size()];
+    sums.drift() += total[6 + terms.metrics.size()];
+  }
   return {.by_log_probability = terms.by_log_probability.mul(weight),
           .by_entropy = terms.by_entropy.mul(weight)};
 }

@@ -28,9 +28,9 @@ namespace shoal::algorithms {
 
 // Weighted sums over the rows of a minibatch.
 struct MinibatchSums {
-  static constexpr std::size_t kCount = 7 + Algorithm::kMaximumMetrics;
+  static constexpr std::size_t kCount = 9 + Algorithm::kMaximumMetrics;
   // Weight, policy loss (with action values their loss), value loss, entropy, KL, importance
-  // weights, their squares, then the algorithm's metrics.
+  // weights, their squares, weight of current rows, drift, then the algorithm's metrics.
   std::array<double, kCount> values{};
 
   void Add(const MinibatchSums& other) {
@@ -46,7 +46,11 @@ struct MinibatchSums {
   // The importance weights, and their squares.
   double& importance() { return values[5]; }
   double& importance_squares() { return values[6]; }
-  double& metric(std::size_t i) { return values[7 + i]; }
+  // The weight of the rows that acted by the parameters that the update began with, and the
+  // absolute differences between their log-probabilities then and now.
+  double& current_weight() { return values[7]; }
+  double& drift() { return values[8]; }
+  double& metric(std::size_t i) { return values[9 + i]; }
 
   // (sum w)^2 / (n sum w^2) of the importance weights w of n rows, or 0 without rows.
   double EffectiveSampleSize() {

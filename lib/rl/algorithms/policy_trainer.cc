@@ -172,6 +172,7 @@ struct PolicyTrainer::State {
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
   absl::Status RunEpochs(Material& material, UpdateReport& report);
+  static void ReportDrift(MinibatchSums first, UpdateReport& report);
   // Write the means over the rows of an epoch, or of all epochs.
   static void ReportEpoch(MinibatchSums sums, UpdateReport& report);
   void ReportRows(const TrainingBatch& own, MinibatchSums sums, UpdateReport& report) const;
@@ -302,6 +303,7 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
       const Minibatch minibatch{PartOf(own, m, minibatches),
                                 PartOf(demonstrations, m, minibatches)};
       SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, cloning_sums, report));
+      if (epoch == 0 && m == 0) ReportDrift(sums, report);
     }
     all.Add(sums);
     ReportEpoch(sums, report);
@@ -315,6 +317,11 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   report.cloning_agreement = cloning_sums.metric(0) / cloning_weight;
   report.cloning_coefficient = material.cloning_coefficient;
   return absl::OkStatus();
+}
+
+void PolicyTrainer::State::ReportDrift(MinibatchSums first, UpdateReport& report) {
+  report.current_rows = first.current_weight();
+  if (report.current_rows > 0) report.log_probability_drift = first.drift() / report.current_rows;
 }
 
 void PolicyTrainer::State::ReportEpoch(MinibatchSums sums, UpdateReport& report) {

@@ -53,6 +53,13 @@ struct UpdateReport {
   // action values or twin critics those that correct for the probability of being drawn. 0 without
   // rows.
   double effective_sample_size = 0;
+  // The mean absolute difference between the log-probabilities of the behaviour policy and of this
+  // trainer before its first step, over the rows of the first minibatch whose behaviour policy had
+  // the same parameters, and the number of these rows. Rounding apart it is 0, however stale other
+  // rows are, unless inference and learner compute different things. Without rows where it is not
+  // known which these are: with a recurrent core, with asynchronous gradients, with action values.
+  double log_probability_drift = 0;
+  double current_rows = 0;
   // The algorithm's own metrics, by name.
   std::vector<std::pair<std::string, double>> algorithm_metrics = {};
   // 1 - Var(return - value) / Var(return), with the behaviour values.

@@ -55,6 +55,8 @@ struct UnrollBatch {
   std::vector<std::int64_t> group;  // [B]
   // The number of publications between the version that acted and the newest one.
   std::vector<std::int64_t> staleness;  // [T, B]; may be empty
+  // Whether the newest publication has the parameters that are about to be trained.
+  bool newest_is_trained = false;
 
   // Returns INVALID_ARGUMENT naming the vector with a wrong size, index or flag.
   absl::Status Validate(const model::PolicySpec& spec) const;

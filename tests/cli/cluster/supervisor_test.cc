@@ -92,6 +92,7 @@ TEST_CASE("what no restart helps ends the run at once, though the process did st
   folder.Write("go", "");
   REQUIRE(Eventually(supervisor, status, [&] { return !status.ok(); }));
   REQUIRE(runtime::Message(status) == "a cannot go on: no capture \"x\"");
+  REQUIRE(absl::IsOutOfRange(status) == (code == runtime::kExitDiverged));
   REQUIRE(supervisor.restarts() == 0);
   REQUIRE(supervisor.TakeEvents().empty());
 }

@@ -18,7 +18,7 @@ GradientNote SomeNote() {
   note.report.staleness_rows[2] = 7;
   note.report.algorithm_metrics = {{"clip_fraction", 0.125}};
   note.unrolls = 16;
-  note.episodes = {.episodes = 2, .mean_return = 21.5, .mean_length = 21};
+  note.episodes = {.episodes = 2, .mean_return = 21.5, .mean_length = 21, .lost = 3};
   note.counts = {.accepted = 5, .repeated = 1, .stale = std::uint64_t{1} << 40};
   note.inserted_steps = 1e12;
   note.target_number = 3;

@@ -502,6 +502,19 @@ TEST_CASE("an episode's return adds up over unrolls from its first row on", "[re
   REQUIRE(summary.mean_length == 4);
 }
 
+TEST_CASE("an episode without a last observation is lost, and one that was cut off with it is not",
+          "[returns]") {
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1, 8);
+  SetFlags(unroll,
+           {kFirst, kTruncated, kFirst, kTruncated, kFinal, kFirst, kTerminated, kFirst, 0});
+  EpisodeReturns returns;
+  const std::vector<DecodedUnroll> unrolls = {Decode(DiscreteSpec(), contents, unroll)};
+  const EpisodeSummary summary = returns.Add(unrolls);
+  REQUIRE(summary.lost == 1);
+  REQUIRE(summary.episodes == 2);
+}
+
 TEST_CASE("episodes that were told again under another goal have no return", "[returns]") {
   ContentTable contents({.embedding_size = kEmbedding});
   proto::Unroll unroll = MakeDiscrete(1, 4);

@@ -196,6 +196,47 @@ TEST_CASE("the report counts rows by how many publications they are behind") {
   for (const double rows : expected) REQUIRE(rows > 0);
 }
 
+TEST_CASE(
+    "the drift is of the rows that acted by the parameters that are trained, and of no other") {
+  const model::PolicySpec spec = NumbersSpec();
+  const auto trainer = Trainer(spec, OneStep("ppo"));
+  Sample sample = Draw(spec, PolicyOf(*trainer, spec).get());
+  const UpdateReport unknown = trainer->Update(sample.batch).value();
+  REQUIRE(unknown.current_rows == 0);
+  REQUIRE(unknown.log_probability_drift == 0);
+
+  sample = Draw(spec, PolicyOf(*trainer, spec).get());
+  sample.batch.newest_is_trained = true;
+  const UpdateReport report = trainer->Update(sample.batch).value();
+  std::vector<double> drift;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const bool counts = sample.batch.weight[row] > 0 && sample.batch.staleness[row] == 0;
+    if (counts) drift.push_back(std::abs(sample.shift[row]));
+  }
+  REQUIRE(drift.size() == 3);
+  REQUIRE(report.current_rows == 3);
+  REQUIRE(report.log_probability_drift == Approx(Mean(drift)).epsilon(1e-4));
+}
+
+TEST_CASE("the steps of an update are no drift, however far they move the policy") {
+  const model::PolicySpec spec = NumbersSpec();
+  AlgorithmOptions options = OneStep("ppo");
+  options.update_epochs = 4;
+  options.minibatches = 2;
+  const auto trainer = Trainer(spec, options);
+  const auto policy = PolicyOf(*trainer, spec);
+  Sample sample = Draw(spec, policy.get());
+  sample.batch.newest_is_trained = true;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    sample.batch.staleness[row] = 0;
+    sample.batch.behaviour_log_probability[row] -= static_cast<float>(sample.shift[row]);
+  }
+  const UpdateReport report = trainer->Update(sample.batch).value();
+  REQUIRE(report.current_rows > 10);
+  REQUIRE(report.log_probability_drift < 1e-5);
+  REQUIRE(report.approximate_kl > 1e-3);
+}
+
 TEST_CASE("a linear schedule ends at its share of the rate and stays there") {
   const model::PolicySpec spec = NumbersSpec();
   AlgorithmOptions options = OneStep("ppo");
@@ -231,6 +272,8 @@ std::vector<double> NumbersOf(const UpdateReport& report) {
                                  report.entropy,
                                  report.approximate_kl,
                                  report.effective_sample_size,
+                                 report.log_probability_drift,
+                                 report.current_rows,
                                  report.explained_variance,
                                  report.max_absolute_value,
                                  report.mean_return,

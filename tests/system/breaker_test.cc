@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of a training on CartPole, injected from outside, that the learner's circuit breaker is to
+// see and to undo: what the run learns is as good as without them.
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "cli/metrics/metric_text.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/program.h"
+#include "shoal_run.h"
+
+namespace shoal::tests {
+namespace fs = std::filesystem;
+namespace {
+
+using std::chrono::seconds;
+
+// The folder of the programs in which the actor is tests/system/faulty_actor.cc.
+const std::string& FaultyPrograms() {
+  static const std::string folder = [] {
+    for (const char* program : {"shoal", "inference", "learner", "replay", "mockserver"}) {
+      const fs::path link = fs::path(SHOAL_FAULTY_PROGRAMS) / program;
+      fs::remove(link);
+      fs::create_hard_link(fs::path(SHOAL_PROGRAMS) / program, link);
+    }
+    return std::string(SHOAL_FAULTY_PROGRAMS);
+  }();
+  return folder;
+}
+
+std::vector<std::string> CartPole(const std::vector<std::string>& settings) {
+  std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml", "--seed", "1"};
+  std::vector<std::string> all = {"train.baselines=[]", "learner.checkpoint_every_updates=10",
+                                  "learner.breaker.patience=20", "learner.breaker.window=20"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  for (const std::string& setting : all) arguments.insert(arguments.end(), {"--set", setting});
+  return arguments;
+}
+
+// Returns the number of updates of a run's newest checkpoint, 0 without one.
+int NewestCheckpoint(const ShoalRun& run) {
+  std::set<int> numbers = {0};
+  for (const auto& entry : fs::directory_iterator(run.folder() + "/run/checkpoints")) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with("checkpoint-")) numbers.insert(std::stoi(name.substr(11)));
+  }
+  return *numbers.rbegin();
+}
+
+void RequireLearned(ShoalRun& run) {
+  REQUIRE(run.WaitForExit(seconds(200)));
+  INFO(run.output() << "\n" << run.File("logs/learner-0.log"));
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  REQUIRE(run.output().find("event=ended") == std::string::npos);
+  REQUIRE(run.File("logs/learner-0.log").find("event=rank_ended") == std::string::npos);
+}
+
+// A run whose environments misbehave from Strike to Relent.
+class FaultyRun : public ShoalRun {
+ public:
+  explicit FaultyRun(const std::vector<std::string>& settings,
+                     const std::vector<std::string>& more = {})
+      : ShoalRun(Arguments(settings, more), FaultyPrograms()) {}
+
+  // Begins the fault once the policy has learned something.
+  void Strike(const std::string& fault) {
+    REQUIRE(
+        Eventually(seconds(60), [this] { return Last("learner.jsonl", "episode_return") > 60; }));
+    REQUIRE(runtime::WriteFileAtomically(FaultFile(), fault).ok());
+  }
+  void Relent() const { fs::remove(FaultFile()); }
+
+  // Returns how often the breaker undid updates, by "reason action".
+  std::map<std::string, int> Trips() const {
+    std::map<std::string, int> trips;
+    std::istringstream lines(File("learner.jsonl"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto row = nlohmann::json::parse(line, nullptr, false);
+      if (!row.is_object() || !row.contains("action")) continue;
+      ++trips[row.value("reason", "") + " " + row.value("action", "")];
+    }
+    return trips;
+  }
+  void AwaitTrip(const std::string& trip) {
+    INFO(trip << "\n" << output() << "\n" << File("logs/learner-0.log"));
+    REQUIRE(Eventually(seconds(60), [&] { return Trips()[trip] > 0; }));
+  }
+  // Returns the value of a counter of a program, by its labels.
+  double Counter(const std::string& program, const std::string& name,
+                 const std::map<std::string, std::string>& labels) const {
+    const std::string knob = program + ".metrics_listen=\"";
+    for (const pid_t pid : Children(program)) {
+      const std::string words =
+          runtime::ReadFile("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
+      const std::size_t at = words.find(knob);
+      if (at == std::string::npos) continue;
+      const std::size_t begin = at + knob.size();
+      const auto samples = cli::ScrapeMetrics(words.substr(begin, words.find('"', begin) - begin));
+      if (!samples.ok()) continue;
+      for (const cli::MetricSample& sample : *samples) {
+        if (sample.name == name && sample.labels == labels) return sample.value;
+      }
+    }
+    return 0;
+  }
+  double CountedTrips(const std::string& reason, const std::string& action) const {
+    return Counter("learner", "shoal_learner_breaker_trips_total",
+                   {{"reason", reason}, {"action", action}});
+  }
+
+ private:
+  static std::vector<std::string> Arguments(const std::vector<std::string>& settings,
+                                            const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = CartPole(settings);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  std::string FaultFile() const { return folder() + "/run/fault"; }
+};
+
+}  // namespace
+
+TEST_CASE("rewards of the wrong sign show in returns, and what they taught is forgotten",
+          "[breaker]") {
+  const bool damaged = GENERATE(false, true);
+  FaultyRun run({"learner.breaker.return_deviations=4"});
+  run.Strike("flipped");
+  // No checkpoint is written while a symptom counts.
+  REQUIRE(Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < 0; }));
+  const int newest = NewestCheckpoint(run);
+  REQUIRE(newest > 0);
+  if (damaged) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%012d", newest);
+    const std::string folder = run.folder() + "/run/checkpoints/checkpoint-" + number;
+    fs::resize_file(folder + "/parameters.safetensors", 100);
+  }
+  run.AwaitTrip("return roll_back");
+  REQUIRE(Eventually(seconds(10), [&] { return run.CountedTrips("return", "roll_back") == 1; }));
+  run.Relent();
+  RequireLearned(run);
+  REQUIRE_FALSE(run.File("quarantine").empty());
+  const std::string log = run.File("logs/learner-0.log");
+  INFO(log);
+  const std::string target = "event=rolled_back update=" + std::to_string(newest) + " ";
+  REQUIRE((log.find(target) == std::string::npos) == damaged);
+  REQUIRE(log.find("event=rolled_back") != std::string::npos);
+}
+
+TEST_CASE("rewards that keep the wrong sign end training with the exit code of divergence",
+          "[breaker]") {
+  FaultyRun run({"learner.breaker.return_deviations=4"});
+  run.Strike("flipped");
+  REQUIRE(run.WaitForExit(seconds(120)));
+  INFO(run.output() << "\n" << run.File("logs/learner-0.log"));
+  REQUIRE(run.exit().code == runtime::kExitDiverged);
+  REQUIRE(run.Trips() == std::map<std::string, int>{{"return roll_back", 3}, {"return end", 1}});
+  REQUIRE(run.output().find("training diverged") != std::string::npos);
+}
+
+TEST_CASE("numbers of one rank that are not finite are undone on both, and CartPole is learned",
+          "[breaker]") {
+  FaultyRun run({"learner.verify_ranks=true"}, {"--world-size", "2"});
+  run.Strike("huge");
+  run.AwaitTrip("not_finite roll_back");
+  REQUIRE(
+      Eventually(seconds(10), [&] { return run.CountedTrips("not_finite", "roll_back") >= 1; }));
+  REQUIRE(run.CountedTrips("not_finite", "skip") >= 9);
+  run.Relent();
+  RequireLearned(run);
+}
+
+TEST_CASE("rewards that are no numbers are refused before anything is learned from them",
+          "[breaker]") {
+  FaultyRun run({});
+  run.Strike("nan");
+  REQUIRE(Eventually(seconds(60), [&] {
+    return run.Counter("actor", "shoal_episodes_aborted_total", {{"reason", "row_refused"}}) >= 3;
+  }));
+  run.Relent();
+  RequireLearned(run);
+  REQUIRE(run.Trips().empty());
+}
+
+TEST_CASE("environments that lose their episodes are noticed, and CartPole is learned after",
+          "[breaker]") {
+  FaultyRun run({"learner.breaker.max_lost_episodes=0.5"});
+  run.Strike("lost");
+  run.AwaitTrip("lost_episodes roll_back");
+  run.Relent();
+  RequireLearned(run);
+}
+
+}  // namespace shoal::tests
