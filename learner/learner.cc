@@ -227,7 +227,11 @@ absl::Status Learner::Start() {
                                           *parts.ledger, *parts.quarantine, runtime::SystemClock());
   }
   parts.trainer->SetJudge([this](const algorithms::UpdateReport& report) {
-    return Judge(VitalsOf(report, parts_->record.episodes));
+    UpdateVitals vitals = VitalsOf(report, parts_->record.episodes);
+    TakeEvaluations();
+    vitals.evaluations = static_cast<std::int64_t>(parts_->evaluations.size());
+    if (vitals.evaluations > 0) vitals.evaluation_return = parts_->evaluations.back().mean_return;
+    return Judge(vitals);
   });
   parts.epoch_number = TrainedNumber();
   // A rollback needs a checkpoint to go back to.
@@ -667,6 +671,13 @@ absl::Status Learner::AfterUpdate() {
   return absl::OkStatus();
 }
 
+void Learner::TakeEvaluations() {
+  if (rank() != 0) return;
+  for (const parameters::EvaluationReport& report : parts_->publication->TakeEvaluations()) {
+    if (!parts_->quarantine->Contains(report.version)) parts_->evaluations.push_back(report);
+  }
+}
+
 absl::Status Learner::Judge(const UpdateVitals& vitals) {
   Parts& parts = *parts_;
   // A rank's own figures may differ in rounding, so all judge by those of the first.
@@ -674,6 +685,8 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
   SHOAL_RETURN_IF_ERROR(
       parts.reducer->Broadcast(std::as_writable_bytes(std::span(&agreed, std::size_t{1}))));
   parts.verdict = parts.breaker->Judge(agreed);
+  // An update that is skipped says nothing of them.
+  if (parts.verdict.action != BreakerAction::kSkip) parts.evaluations.clear();
   if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
   return collectives::SharedFailure(absl::StrFormat(
       "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "

@@ -125,6 +125,8 @@ class Learner {
   // The number of updates and clonings that made the parameters.
   std::int64_t TrainedNumber() const;
   absl::Status SaveCheckpoint();
+  // Takes the evaluations that were reported and whose versions are not condemned.
+  void TakeEvaluations();
   // Asks the circuit breaker about an update, and returns an error that undoes it unless it may
   // count.
   absl::Status Judge(const UpdateVitals& vitals);

@@ -31,6 +31,7 @@
 #include "rl/collectives/gradient_client.h"
 #include "rl/collectives/gradient_hub.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/version.h"
 
 namespace shoal::learner {
@@ -76,6 +77,8 @@ struct Learner::Parts {
   std::unique_ptr<collectives::GradientHub> hub;  // rank 0
 
   std::optional<CircuitBreaker> breaker;
+  // Rank 0's evaluations that no update has been judged by yet.
+  std::vector<parameters::EvaluationReport> evaluations;
   // On the update that was judged last.
   Verdict verdict;
 

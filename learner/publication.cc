@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const Publicati
   auto publication = std::unique_ptr<Publication>(new Publication(options, metrics));
   SHOAL_ASSIGN_OR_RETURN(
       publication->server_,
-      transport::Server::Create({.listen = options.listen}, {publication->publisher_.service()}));
+      transport::Server::Create({.listen = options.listen}, {publication->publisher_.service(),
+                                                             publication->evaluations_.service()}));
   spdlog::info("event=listening address={}", publication->address());
   return publication;
 }

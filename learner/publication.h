@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishes parameters: over rank 0's gRPC server and as files in the run's folder.
+// Publishes parameters: over rank 0's gRPC server and as files in the run's folder. What
+// evaluations of them returned comes back over the same server.
 //
-// Publish is called from one thread, Drain once from any thread.
+// Publish and TakeEvaluations are called from one thread, Drain once from any thread.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
 #include "platform/transport/server.h"
+#include "rl/parameters/evaluation_inbox.h"
 #include "rl/parameters/parameters_file.h"
 #include "rl/parameters/publisher.h"
 
@@ -41,6 +44,8 @@ class Publication {
   void Publish(const parameters::Parameters& parameters);
   // Writes a file and removes the files beyond `keep`.
   absl::Status Save(const parameters::Parameters& parameters) const;
+  // Returns what was reported of evaluations since the last call, in order.
+  std::vector<parameters::EvaluationReport> TakeEvaluations() { return evaluations_.Take(); }
   // Returns "host:port" with the port that is bound.
   const std::string& address() const { return server_->address(); }
 
@@ -53,6 +58,7 @@ class Publication {
   const std::size_t keep_;
   const parameters::ParametersFolder folder_;
   parameters::Publisher publisher_;
+  parameters::EvaluationInbox evaluations_;
   std::unique_ptr<transport::Server> server_;
 };
 

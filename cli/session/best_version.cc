@@ -1,36 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/best_version.h"
 
-#include <absl/strings/numbers.h>
-#include <absl/strings/str_split.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "platform/runtime/log.h"
 
 namespace shoal::cli {
-namespace {
-
-std::optional<parameters::Version> VersionOf(const std::string& name) {
-  const std::vector<std::string> parts = absl::StrSplit(name, '.');
-  std::uint64_t epoch = 0;
-  std::uint64_t step = 0;
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &epoch) ||
-      !absl::SimpleAtoi(parts[1], &step)) {
-    return std::nullopt;
-  }
-  return parameters::Version{epoch, step};
-}
-
-std::string NameOf(const parameters::Version& version) {
-  return std::to_string(version.epoch) + "." + std::to_string(version.step);
-}
-
-}  // namespace
-
 bool IsBetter(bool has_goals, const Score& score, const Score& other, double highest) {
   constexpr double kAsOften = 0.005;
   if (!has_goals) return score.mean_return() > other.mean_return();
@@ -55,7 +31,7 @@ absl::StatusOr<std::unique_ptr<BestVersion>> BestVersion::Create(Options options
 }
 
 void BestVersion::Observe(const std::string& name, const Evaluation& evaluation) {
-  const std::optional<parameters::Version> version = VersionOf(name);
+  const std::optional<parameters::Version> version = parameters::ParseVersion(name);
   const Score score = evaluation.Total("learned");
   if (!version || score.episodes == 0) return;
   highest_ = std::max(highest_, score.success_rate());
@@ -93,7 +69,7 @@ std::optional<std::string> BestVersion::Await() {
   const runtime::MutexLock lock(mutex_);
   // Each fetch ends within the fetcher's own patience.
   while (!pending_.empty()) fetched_.Wait(mutex_);
-  return kept_ ? std::optional(NameOf(*kept_)) : std::nullopt;
+  return kept_ ? std::optional(parameters::ToString(*kept_)) : std::nullopt;
 }
 
 }  // namespace shoal::cli

@@ -12,6 +12,7 @@
 #include "cli/results/report.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/stop_signals.h"
+#include "rl/parameters/evaluation_report.h"
 
 namespace shoal::cli {
 namespace {
@@ -28,6 +29,7 @@ constexpr double kSpare = 2;
 constexpr std::chrono::seconds kEvaluationBudget(90);
 constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
+constexpr milliseconds kReportTimeout(500);
 constexpr int kExitStopped = 130;
 // The policy name for whichever version acts now.
 constexpr char kLearned[] = "learned";
@@ -252,6 +254,7 @@ void TrainingSession::PollEvaluation() {
       return;
     }
     if (best_ != nullptr) best_->Observe(judged_version_, **outcome);
+    TellLearner(**outcome);
     const bool reached = stop_rule_.Observe(**outcome, judged_steps_);
     confirming_ = reached && options_.train.stop_confirm_episodes > 0;
     good_enough_ = reached && !confirming_;
@@ -322,6 +325,19 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
       events_->Write(UnixSeconds(clock_), static_cast<std::int64_t>(judged_steps_), values);
   if (!line.ok()) Complain(line);
   if (!event.ok()) Complain(event);
+}
+
+void TrainingSession::TellLearner(const Evaluation& evaluation) {
+  const Score score = evaluation.Total(kLearned);
+  const std::optional<parameters::Version> version = parameters::ParseVersion(judged_version_);
+  if (options_.learner.empty() || !version || score.episodes == 0) return;
+  const absl::Status told =
+      parameters::SendEvaluation(options_.learner, "session",
+                                 {.version = *version,
+                                  .mean_return = score.mean_return(),
+                                  .episodes = static_cast<std::uint64_t>(score.episodes)},
+                                 kReportTimeout);
+  if (!told.ok()) Complain(runtime::Annotate(told, "the learner was not told of an evaluation"));
 }
 
 int TrainingSession::Judge() {

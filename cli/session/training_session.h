@@ -86,6 +86,8 @@ class TrainingSession {
   // when that is unknown.
   std::string NewestVersion();
   void NoteEvaluation(const Evaluation& evaluation);
+  // Reports the evaluation of the version that was judged last, for the learner's circuit breaker.
+  void TellLearner(const Evaluation& evaluation);
   // Makes the final evaluation and returns an exit code.
   int Judge();
   // Tries again when an evaluation fails, as a process may have died with what it had in memory.

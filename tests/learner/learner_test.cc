@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -24,6 +25,7 @@
 #include "platform/transport/health_client.h"
 #include "replay/wire.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/parameters_file.h"
 #include "rl/training/checkpoint.h"
 #include "tests/doubles/ranks.h"
@@ -339,6 +341,47 @@ TEST_CASE(
   std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
   for (int update = static_cast<int>(good) + 1; update <= 8; ++update) expected.push_back(update);
   REQUIRE(updates == expected);
+}
+
+TEST_CASE(
+    "an evaluation far below those before leads to a rollback, and one of a condemned version "
+    "to none") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  Fill(shard.shard(), 2);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 8;
+  setup.learner.breaker.evaluation_deviations = 3;
+  setup.learner.breaker.evaluation_patience = 1;
+  setup.learner.breaker.evaluation_window = 5;
+  setup.learner.breaker.probation_updates = 1;
+  // The n-th sum is in the n-th update.
+  const std::map<int, parameters::EvaluationReport> reports = {
+      {2, {.version = {1, 1}, .mean_return = 100, .episodes = 20}},
+      {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
+      {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
+      {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    const auto report = reports.find(sum);
+    if (report == reports.end()) return;
+    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test", report->second,
+                                       std::chrono::seconds(30))
+                .ok());
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  std::vector<int> updates;
+  for (const nlohmann::json& line : Lines(setup)) {
+    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
+    if (updates.back() != 0) continue;
+    REQUIRE(line["reason"] == "evaluation_return");
+    REQUIRE(line["action"] == "roll_back");
+  }
+  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
 }
 
 TEST_CASE("asynchronous ranks make as many updates as they are asked to, and use no unroll twice") {

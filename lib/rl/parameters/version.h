@@ -3,9 +3,12 @@
 // of protobuf (see version_wire.h), so that cores without protobuf can name versions too.
 #pragma once
 
+#include <charconv>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace shoal::parameters {
 
@@ -19,6 +22,21 @@ struct Version {
 // "3.120": epoch, step.
 inline std::string ToString(const Version& version) {
   return std::to_string(version.epoch) + "." + std::to_string(version.step);
+}
+
+// Returns what ToString made the text of, or nothing for any other text.
+inline std::optional<Version> ParseVersion(std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  Version version;
+  const auto read = [](std::string_view digits, std::uint64_t& number) {
+    const char* const end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, number);
+    return error == std::errc() && rest == end;
+  };
+  if (!read(text.substr(0, dot), version.epoch)) return std::nullopt;
+  if (!read(text.substr(dot + 1), version.step)) return std::nullopt;
+  return version;
 }
 
 }  // namespace shoal::parameters
