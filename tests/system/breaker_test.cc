@@ -36,7 +36,7 @@ const std::string& FaultyPrograms() {
 std::vector<std::string> CartPole(const std::vector<std::string>& settings) {
   std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml", "--seed", "1"};
   std::vector<std::string> all = {"train.baselines=[]", "learner.checkpoint_every_updates=10",
-                                  "learner.breaker.patience=20", "learner.breaker.window=20"};
+                                  "learner.breaker.patience=10", "learner.breaker.window=20"};
   all.insert(all.end(), settings.begin(), settings.end());
   for (const std::string& setting : all) arguments.insert(arguments.end(), {"--set", setting});
   return arguments;
@@ -132,7 +132,8 @@ TEST_CASE("rewards of the wrong sign show in returns, and what they taught is fo
   FaultyRun run({"learner.breaker.return_deviations=4"});
   run.Strike("flipped");
   // No checkpoint is written while a symptom counts.
-  REQUIRE(Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < 0; }));
+  REQUIRE(
+      Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < -50; }));
   const int newest = NewestCheckpoint(run);
   REQUIRE(newest > 0);
   if (damaged) {
@@ -162,6 +163,30 @@ TEST_CASE("rewards that keep the wrong sign end training with the exit code of d
   REQUIRE(run.exit().code == runtime::kExitDiverged);
   REQUIRE(run.Trips() == std::map<std::string, int>{{"return roll_back", 3}, {"return end", 1}});
   REQUIRE(run.output().find("training diverged") != std::string::npos);
+}
+
+TEST_CASE("evaluations far below those before lead back to a version that was better",
+          "[breaker]") {
+  // A checkpoint is rarer than the time in which evaluations show what went wrong.
+  FaultyRun run({"learner.breaker.evaluation_deviations=6", "learner.breaker.evaluation_window=5",
+                 "learner.checkpoint_every_updates=1000000", "learner.checkpoint_every_seconds=20",
+                 "train.evaluate_every_seconds=0.5", "train.stop_score=1e9", "train.minutes=10"});
+  const auto evaluated = [&run] { return run.Last("evaluations.jsonl", "return"); };
+  REQUIRE(Eventually(seconds(60), [&] { return evaluated() >= 475; }));
+  const int before = NewestCheckpoint(run);
+  REQUIRE(Eventually(seconds(60), [&] { return NewestCheckpoint(run) > before; }));
+  const int good = NewestCheckpoint(run);
+  run.Strike("flipped");
+  run.AwaitTrip("evaluation_return roll_back");
+  run.Relent();
+  REQUIRE(run.CountedTrips("evaluation_return", "roll_back") == 1);
+  REQUIRE(Eventually(seconds(10), [&] { return evaluated() < 475; }));
+  REQUIRE(Eventually(seconds(60), [&] { return evaluated() >= 475; }));
+  const std::string target = "event=rolled_back update=" + std::to_string(good) + " ";
+  INFO(run.File("logs/learner-0.log"));
+  REQUIRE(run.File("logs/learner-0.log").find(target) != std::string::npos);
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(20)));
 }
 
 TEST_CASE("numbers of one rank that are not finite are undone on both, and CartPole is learned",
