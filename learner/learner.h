@@ -8,12 +8,13 @@
 // a checkpoint of another policy was fitted.
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
-// numbers of rank 0. What it condemns reaches neither parameters nor versions. A rollback loads the
-// newest checkpoint, and checkpoints are written only of healthy parameters. Versions that were
-// published after that checkpoint are excluded from replay and from what this learner trains on
-// (unrolls/quarantine.h), and publication goes on under the next epoch, so that no version is
-// published twice. Past the last rollback, and in place of the first one in deterministic mode,
-// where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE.
+// numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
+// What it condemns reaches neither parameters nor versions. A rollback loads the newest checkpoint,
+// and checkpoints are written only of healthy parameters. Versions that were published after that
+// checkpoint are excluded from replay and from what this learner trains on (unrolls/quarantine.h),
+// and publication goes on under the next epoch, so that no version is published twice. Past the
+// last rollback, and in place of the first one in deterministic mode, where actors wait for the
+// next version of this epoch, Run returns OUT_OF_RANGE.
 //
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
