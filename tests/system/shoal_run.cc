@@ -34,9 +34,8 @@ ShoalRun::ShoalRun(std::vector<std::string> arguments, const std::string& progra
     : programs_(programs.empty() ? SHOAL_PROGRAMS : programs) {
   char pattern[] = "/tmp/shoal-system-XXXXXX";
   folder_ = ::mkdtemp(pattern);
-  cli::ProcessSpec spec = {.name = "shoal",
-                           .command = {programs_ + "/shoal"},
-                           .log_path = folder_ + "/output.log"};
+  cli::ProcessSpec spec = {
+      .name = "shoal", .command = {programs_ + "/shoal"}, .log_path = folder_ + "/output.log"};
   spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
   const bool runs = arguments.size() > 1 && (arguments[0] == "train" || arguments[0] == "up");
   if (runs) {
