@@ -41,7 +41,9 @@ TEST_CASE("a report is one file that needs no network, whatever is missing or ha
   REQUIRE(run->AppendLine("metrics.jsonl", R"({"environment_st)").ok());
   REQUIRE(run->Write("result.json",
                      R"({"line":"result x","totals":{"learned":{"episodes":3,"success":0.5}},)"
-                     R"("pairs":[{"goal":"1","capture":"a","policy":"learned","episodes":3}]})")
+                     R"("pairs":[{"goal":"1","capture":"a","policy":"learned","episodes":3},)"
+                     R"({"goal":"2","capture":"a","policy":"learned","episodes":5,)"
+                     R"("open":{"equals /s /Seldom":1,"exists /s /Often":4}}]})")
               .ok());
   const auto path = WriteReport(run->path());
   REQUIRE(path.ok());
@@ -49,6 +51,8 @@ TEST_CASE("a report is one file that needs no network, whatever is missing or ha
   for (const char* part : {"<svg", "loss", "&lt;run&gt;", "result x", "<td>0.500</td>"}) {
     REQUIRE(html.find(part) != std::string::npos);
   }
+  REQUIRE(html.find("exists /s /Often") < html.find("equals /s /Seldom"));
+  REQUIRE(html.find("equals /s /Seldom") != std::string::npos);
   for (const char* outside : {"http://", "https://", "<script", "@import", "<link"}) {
     REQUIRE(html.find(outside) == std::string::npos);
   }
