@@ -122,7 +122,7 @@ std::string Describe(const Graph& graph, const DeviceSet& devices, const Answer&
     absl::StrAppendFormat(&text, "%-14s %22s %10s %12d %12d\n", peer.method,
                           TimeText(peer.found.step),
                           AgainstBest(peer.found.step, answer.Best().found.step),
-                          peer.found.evaluations, peer.found.best_after);
+                          peer.found.evaluations, peer.found.best_after());
   }
   text += "\n" + BestText(answer) + LimitText(answer.limits) + "\n";
   absl::StrAppendFormat(&text, "%-10s %10s %8s %22s  %s\n", "device", "operations", "busy",
@@ -139,6 +139,29 @@ std::string Describe(const Graph& graph, const DeviceSet& devices, const Answer&
   return text;
 }
 
+// The best step of each search against the placements it has tried, as stairs.
+std::string DrawSearches(const std::vector<Peer>& peers) {
+  display::Chart chart{
+      .title = "Best step", .x_title = "placements tried", .lines = {}, .unit = "ms"};
+  for (const Peer& peer : peers) {
+    if (peer.found.evaluations <= 1) continue;
+    display::ChartLine line{.name = peer.method, .points = {}};
+    const auto add = [&line](std::uint64_t evaluations, double seconds) {
+      line.points.emplace_back(static_cast<double>(evaluations), 1e3 * seconds);
+    };
+    for (const placement::Improvement& improvement : peer.found.improvements) {
+      if (!improvement.step.fits()) continue;
+      if (!line.points.empty()) {
+        line.points.emplace_back(improvement.evaluations, line.points.back().second);
+      }
+      add(improvement.evaluations, improvement.step.seconds);
+    }
+    if (peer.found.step.fits()) add(peer.found.evaluations, peer.found.step.seconds);
+    chart.lines.push_back(std::move(line));
+  }
+  return DrawChart(chart);
+}
+
 std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& answer,
                    const placement::Simulator& simulator) {
   using display::EscapeHtml;
@@ -152,10 +175,11 @@ std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& a
   for (const Peer& peer : answer.peers) {
     absl::StrAppendFormat(&body, "<tr><td>%s<td>%s<td>%s<td>%d<td>%d</tr>", EscapeHtml(peer.method),
                           TimeText(peer.found.step), AgainstBest(peer.found.step, best),
-                          peer.found.evaluations, peer.found.best_after);
+                          peer.found.evaluations, peer.found.best_after());
   }
+  body += "</table><h2>Searches</h2>" + DrawSearches(answer.peers);
   body +=
-      "</table><h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
+      "<h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
       "most<th>memory<th class=\"l\">groups</tr>";
   for (std::size_t i = 0; i < answer.uses.size(); ++i) {
     const DeviceUse& use = answer.uses[i];
@@ -168,7 +192,25 @@ std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& a
   return display::HtmlPage("Placement of " + graph.name, body + "</table>");
 }
 
-std::string PlacementText(const Graph& graph, const DeviceSet& devices, const Peer& best) {
+// What a method found, with its improvements as pairs of placements tried and seconds. Without
+// seconds where nothing fits.
+nlohmann::json MethodJson(const Peer& peer) {
+  nlohmann::json improvements = nlohmann::json::array();
+  for (const placement::Improvement& improvement : peer.found.improvements) {
+    if (!improvement.step.fits()) continue;
+    improvements.push_back({improvement.evaluations, improvement.step.seconds});
+  }
+  nlohmann::json method = {{"method", peer.method},
+                           {"evaluations", peer.found.evaluations},
+                           {"improvements", std::move(improvements)}};
+  if (peer.found.step.fits()) method["step_seconds"] = peer.found.step.seconds;
+  return method;
+}
+
+std::string PlacementText(const Graph& graph, const DeviceSet& devices, const Answer& answer) {
+  const Peer& best = answer.Best();
+  nlohmann::json methods = nlohmann::json::array();
+  for (const Peer& peer : answer.peers) methods.push_back(MethodJson(peer));
   nlohmann::json groups = nlohmann::json::object();
   for (std::size_t group = 0; group < graph.groups.size(); ++group) {
     groups[graph.groups[group]] = devices.devices[best.found.placement[group]].name;
@@ -176,16 +218,30 @@ std::string PlacementText(const Graph& graph, const DeviceSet& devices, const Pe
   const nlohmann::json file = {{"graph", graph.name},
                                {"method", best.method},
                                {"step_seconds", best.found.step.seconds},
-                               {"placement", std::move(groups)}};
+                               {"placement", std::move(groups)},
+                               {"methods", std::move(methods)}};
   return file.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// The overrides of searches, or those of devices.
+std::vector<std::string> OverridesOf(const PlaceFlags& flags, bool of_searches) {
+  std::vector<std::string> overrides;
+  for (const std::string& override : flags.overrides) {
+    if (override.starts_with("placement.search.") == of_searches) overrides.push_back(override);
+  }
+  return overrides;
 }
 
 absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& devices,
                                            placement::Simulator& simulator,
                                            const PlaceFlags& flags) {
+  SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
+                         placement::ParseDistributionRules(OverridesOf(flags, true)));
   display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
   return ComparePeers(graph, devices, simulator,
-                      {.evaluations = flags.evaluations,
+                      {.searches = flags.searches,
+                       .rules = rules,
+                       .evaluations = flags.evaluations,
                        .seed = flags.seed,
                        .progress = [&](const std::string& method, std::uint64_t tried) {
                          line.Show([&](std::optional<std::size_t>) {
@@ -200,7 +256,7 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
   SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices,
-                         placement::LoadDevices(flags.devices, flags.overrides));
+                         placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
   SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
                          placement::Simulator::Create(graph, devices));
   Answer answer;
@@ -221,7 +277,7 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   }
   if (!flags.save.empty()) {
     SHOAL_RETURN_IF_ERROR(
-        runtime::WriteFileAtomically(flags.save, PlacementText(graph, devices, best)));
+        runtime::WriteFileAtomically(flags.save, PlacementText(graph, devices, answer)));
   }
   return Describe(graph, devices, answer);
 }
@@ -245,13 +301,21 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
   place->add_option("--evaluations", flags->evaluations, "placements that each search tries")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();
+  place
+      ->add_option("--searches", flags->searches,
+                   "searches to run, e.g. post,ppo,reinforce: annealing, cross-entropy, reinforce, "
+                   "ppo, post, brute-force")
+      ->delimiter(',')
+      ->check(CLI::IsMember(
+          std::vector<std::string>(placement::kSearches.begin(), placement::kSearches.end())))
+      ->capture_default_str();
   place->add_option("--seed", flags->seed, "every random draw is a function of it")
       ->capture_default_str();
   place
       ->add_option(
           "--set", flags->overrides,
-          "section.key=value, over the file of devices, e.g. placement.device.gpu.count=8; "
-          "repeatable")
+          "section.key=value, over the file of devices, e.g. placement.device.gpu.count=8, or of a "
+          "search, e.g. placement.search.post.learning_rate=0.5; repeatable")
       ->allow_extra_args(false);
   place->add_option("--page", flags->page,
                     "HTML file to write, with the schedule as a picture: devices and links over "

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "placement/peers.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::cli {
@@ -18,8 +19,10 @@ struct PlaceFlags {
   // The files of the graph and the devices.
   std::string graph;
   std::string devices;
-  // section.key=value, over the file of devices.
+  // section.key=value: those of placement.search set a search, the others go over the file of
+  // devices.
   std::vector<std::string> overrides;
+  std::vector<std::string> searches = placement::PeerOptions().searches;
   std::uint64_t evaluations = 20'000;
   std::uint64_t seed = 1;
   // Where the page and the placement are written; empty for nowhere.

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/peers.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "placement/group_graph.h"
 #include "placement/min_cut.h"
 #include "placement/rules.h"
+#include "placement/search.h"
 
 namespace shoal::placement {
 namespace {
 
 absl::StatusOr<Found> Judge(Simulator& simulator, Placement placement) {
   SHOAL_ASSIGN_OR_RETURN(const Step step, simulator.Run(placement));
-  return Found{.placement = std::move(placement), .step = step, .evaluations = 1, .best_after = 1};
+  return Found{.placement = std::move(placement),
+               .step = step,
+               .evaluations = 1,
+               .improvements = {{.evaluations = 1, .step = step}}};
 }
 
 absl::StatusOr<Found> BestSingleDevice(Simulator& simulator) {
@@ -23,6 +30,21 @@ absl::StatusOr<Found> BestSingleDevice(Simulator& simulator) {
     if (device == 0 || found.step.cost() < best.step.cost()) best = std::move(found);
   }
   return best;
+}
+
+absl::StatusOr<std::optional<Found>> Search(const std::string& name, const DistributionRules& rules,
+                                            const Placement& start,
+                                            const std::vector<std::size_t>& order,
+                                            Simulator& simulator, const SearchOptions& options) {
+  if (name == "annealing") return Anneal(simulator, start, order, options);
+  if (name == "brute-force") return BruteForce(simulator, options);
+  for (const auto& [known, rule] :
+       {std::pair("cross-entropy", &rules.cross_entropy), std::pair("reinforce", &rules.reinforce),
+        std::pair("ppo", &rules.ppo), std::pair("post", &rules.post)}) {
+    if (name == known) return SearchByDistribution(name, *rule, simulator, options);
+  }
+  return runtime::InvalidArgument("there is no search \"" + name + "\"; there are " +
+                                  absl::StrJoin(kSearches, ", "));
 }
 
 }  // namespace
@@ -39,12 +61,6 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
     peers.push_back({.method = method, .found = std::move(found)});
     return absl::OkStatus();
   };
-  const auto search = [&](const std::string& method) {
-    return SearchOptions{
-        .evaluations = options.evaluations,
-        .seed = options.seed,
-        .progress = [&options, method](std::uint64_t tried) { options.progress(method, tried); }};
-  };
   SHOAL_ASSIGN_OR_RETURN(Found single, BestSingleDevice(simulator));
   const Placement start = single.placement;
   peers.push_back({.method = "one device", .found = std::move(single)});
@@ -52,13 +68,15 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
   SHOAL_RETURN_IF_ERROR(judge("HEFT", Heft(graph, devices, simulator)));
   SHOAL_RETURN_IF_ERROR(judge("Scotch", CutByScotch(groups, fastest)));
   SHOAL_RETURN_IF_ERROR(judge("METIS", CutByMetis(groups, fastest)));
-  SHOAL_ASSIGN_OR_RETURN(Found annealed,
-                         Anneal(simulator, start, groups.order, search("annealing")));
-  peers.push_back({.method = "annealing", .found = std::move(annealed)});
-  SHOAL_ASSIGN_OR_RETURN(Found drawn, CrossEntropy(simulator, search("cross-entropy")));
-  peers.push_back({.method = "cross-entropy", .found = std::move(drawn)});
-  SHOAL_ASSIGN_OR_RETURN(std::optional<Found> all, BruteForce(simulator, search("brute force")));
-  if (all) peers.push_back({.method = "brute force", .found = *std::move(all)});
+  for (const std::string& name : options.searches) {
+    const SearchOptions search = {
+        .evaluations = options.evaluations,
+        .seed = options.seed,
+        .progress = [&](std::uint64_t tried) { options.progress(name, tried); }};
+    SHOAL_ASSIGN_OR_RETURN(std::optional<Found> found,
+                           Search(name, options.rules, start, groups.order, simulator, search));
+    if (found) peers.push_back({.method = name, .found = *std::move(found)});
+  }
   return peers;
 }
 

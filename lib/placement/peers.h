@@ -4,15 +4,17 @@
 // Pure functions; not thread-safe, since min_cut.h is not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "placement/device_set.h"
+#include "placement/distribution_search.h"
 #include "placement/graph.h"
-#include "placement/search.h"
 #include "placement/simulator.h"
+#include "placement/trial.h"
 
 namespace shoal::placement {
 
@@ -23,8 +25,15 @@ struct Peer {
   Found found;
 };
 
+// The names of all searches.
+inline constexpr std::array<const char*, 6> kSearches = {
+    "annealing", "cross-entropy", "reinforce", "ppo", "post", "brute-force"};
+
 struct PeerOptions {
-  // Of annealing and the cross-entropy method each; the most of brute force.
+  // In the order in which they are tried; each is one of kSearches.
+  std::vector<std::string> searches = {"annealing", "cross-entropy", "post", "brute-force"};
+  DistributionRules rules = {};
+  // Of each search; the most of brute force.
   std::uint64_t evaluations = 20'000;
   std::uint64_t seed = 1;
   // Is called while a search runs, with its method and the placements it has tried.
@@ -32,9 +41,10 @@ struct PeerOptions {
                                                                        std::uint64_t) {};
 };
 
-// Tries the best single device, the even split over the fastest devices, HEFT, Scotch, METIS,
-// annealing from the best of the single devices, the cross-entropy method, and where it ends within
-// options.evaluations, brute force. Some may fail to fit.
+// Tries the best single device, the even split over the fastest devices, HEFT, Scotch, METIS, and
+// the searches of the options: annealing from the best of the single devices, brute force only
+// where it ends within options.evaluations. Some may fail to fit. INVALID_ARGUMENT naming a search
+// that does not exist, and the errors of SearchByDistribution.
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options);
 

@@ -6,38 +6,9 @@
 #include <utility>
 
 #include "platform/runtime/random.h"
-#include "rl/estimators/elites.h"
 
 namespace shoal::placement {
 namespace {
-
-// Tries placements and remembers the best.
-class Trial {
- public:
-  Trial(Simulator& simulator, const SearchOptions& options)
-      : simulator_(simulator), options_(options) {}
-
-  absl::StatusOr<double> Cost(const Placement& placement) {
-    SHOAL_ASSIGN_OR_RETURN(const Step step, simulator_.Run(placement));
-    ++found_.evaluations;
-    options_.progress(found_.evaluations);
-    if (found_.placement.empty() || step.cost() < found_.step.cost()) {
-      found_.placement = placement;
-      found_.step = step;
-      found_.best_after = found_.evaluations;
-    }
-    return step.cost();
-  }
-
-  bool Ended() const { return found_.evaluations >= options_.evaluations; }
-  std::uint64_t evaluations() const { return found_.evaluations; }
-  Found Take() { return std::move(found_); }
-
- private:
-  Simulator& simulator_;
-  const SearchOptions& options_;
-  Found found_;
-};
 
 std::size_t Draw(runtime::Random& random, std::size_t bound) {
   return static_cast<std::size_t>(random.Below(bound));
@@ -86,48 +57,6 @@ absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
     }
     std::swap(placement, next);
     cost = next_cost;
-  }
-  return trial.Take();
-}
-
-absl::StatusOr<Found> CrossEntropy(Simulator& simulator, const SearchOptions& options) {
-  constexpr std::uint64_t kBatches = 50;
-  constexpr std::uint64_t kLeast = 10;
-  constexpr std::uint64_t kMost = 1000;
-  constexpr double kPercentile = 90;
-  constexpr double kUniform = 0.1;
-  const std::uint64_t batch = std::clamp(options.evaluations / kBatches, kLeast, kMost);
-  const std::size_t groups = simulator.groups();
-  const std::size_t devices = simulator.devices();
-  const double even = 1.0 / static_cast<double>(devices);
-  Trial trial(simulator, options);
-  runtime::Random random(runtime::DeriveSeed(options.seed, "cross-entropy"));
-  std::vector<double> probability(groups * devices, even);
-  while (!trial.Ended()) {
-    std::vector<Placement> placements;
-    std::vector<float> returns;
-    while (placements.size() < batch && !trial.Ended()) {
-      Placement placement(groups);
-      for (std::size_t group = 0; group < groups; ++group) {
-        double left = random.Uniform();
-        std::size_t device = 0;
-        while (device + 1 < devices && left >= probability[group * devices + device]) {
-          left -= probability[group * devices + device++];
-        }
-        placement[group] = device;
-      }
-      SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(placement));
-      placements.push_back(std::move(placement));
-      returns.push_back(static_cast<float>(-cost));
-    }
-    const std::vector<std::size_t> elites = estimators::Elites(returns, kPercentile);
-    const double share = (1 - kUniform) / static_cast<double>(elites.size());
-    std::fill(probability.begin(), probability.end(), kUniform * even);
-    for (const std::size_t elite : elites) {
-      for (std::size_t group = 0; group < groups; ++group) {
-        probability[group * devices + placements[elite][group]] += share;
-      }
-    }
   }
   return trial.Take();
 }

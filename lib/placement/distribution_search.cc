@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/distribution_search.h"
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "placement/device_distribution.h"
+#include "placement/policy_gradient.h"
+#include "platform/runtime/random.h"
+#include "rl/estimators/elites.h"
+
+namespace shoal::placement {
+namespace {
+
+void FitToElites(std::span<const Sample> samples, const DistributionRule& rule,
+                 DeviceDistribution& distribution) {
+  std::vector<float> rewards;
+  for (const Sample& sample : samples) rewards.push_back(static_cast<float>(sample.reward));
+  const std::vector<std::size_t> elites = estimators::Elites(rewards, 100 * (1 - rule.elites));
+  const std::size_t devices = distribution.devices();
+  const double share = (1 - rule.uniform) / static_cast<double>(elites.size());
+  std::vector<double> probabilities(distribution.probabilities().size(),
+                                    rule.uniform / static_cast<double>(devices));
+  for (const std::size_t elite : elites) {
+    const Placement& placement = samples[elite].placement;
+    for (std::size_t group = 0; group < placement.size(); ++group) {
+      probabilities[group * devices + placement[group]] += share;
+    }
+  }
+  distribution.SetProbabilities(std::move(probabilities));
+}
+
+// What a file calls [placement.search].
+struct SearchTable {
+  DistributionRules& rules;
+
+  void Visit(runtime::Visitor& visitor) { visitor.Group("search", rules); }
+};
+
+// The policy gradient of a search, with what it remembers between batches.
+class Learner {
+ public:
+  explicit Learner(const DistributionRule& rule) : rule_(rule), reinforce_(rule.learning_rate) {}
+
+  void Learn(std::span<const Sample> samples, DeviceDistribution& distribution) {
+    if (rule_.gradient == Gradient::kReinforce) return reinforce_.Learn(samples, distribution);
+    const Proximal proximal{.steps = static_cast<int>(rule_.steps),
+                            .learning_rate = rule_.learning_rate,
+                            .penalty = rule_.penalty};
+    proximal.Learn(samples, distribution);
+  }
+
+ private:
+  const DistributionRule& rule_;
+  Reinforce reinforce_;
+};
+
+}  // namespace
+
+void DistributionRule::Visit(runtime::Visitor& visitor) {
+  constexpr double kMostPlacements = 1e6;
+  if (gradient != Gradient::kNone) {
+    visitor.Knob("gradient_every", gradient_every,
+                 {.help = "placements between two updates by the policy gradient",
+                  .unit = "placements",
+                  .min = 2,
+                  .max = kMostPlacements});
+    visitor.Knob("learning_rate", learning_rate,
+                 {.help = "size of a step of the gradient", .min = 1e-9, .max = 1e6});
+  }
+  if (gradient == Gradient::kProximal) {
+    visitor.Knob("steps", steps, {.help = "steps of each update", .min = 1, .max = 1000});
+    visitor.Knob("penalty", penalty,
+                 {.help = "weight of the divergence from the distribution before the update",
+                  .min = 0,
+                  .max = 1e6});
+  }
+  if (cross_entropy) {
+    visitor.Knob("cross_entropy_every", cross_entropy_every,
+                 {.help = "placements of which the best decide the next distribution",
+                  .unit = "placements",
+                  .min = 2,
+                  .max = kMostPlacements});
+    visitor.Knob("elites", elites, {.help = "share of the best", .min = 1e-6, .max = 1});
+    visitor.Knob(
+        "uniform", uniform,
+        {.help = "share of the uniform distribution in the mixture", .min = 1e-6, .max = 1});
+  }
+}
+
+void DistributionRules::Visit(runtime::Visitor& visitor) {
+  visitor.Group("cross_entropy", cross_entropy);
+  visitor.Group("reinforce", reinforce);
+  visitor.Group("ppo", ppo);
+  visitor.Group("post", post);
+}
+
+absl::StatusOr<DistributionRules> ParseDistributionRules(
+    const std::vector<std::string>& overrides) {
+  DistributionRules rules;
+  SearchTable table{.rules = rules};
+  runtime::Config config;
+  config.Add("placement", table);
+  SHOAL_RETURN_IF_ERROR(config.Load("", overrides));
+  return rules;
+}
+
+absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,
+                                           Simulator& simulator, const SearchOptions& options) {
+  const bool learns = rule.gradient != Gradient::kNone;
+  const auto gradient_every = static_cast<std::size_t>(learns ? rule.gradient_every : 0);
+  const auto elites_every =
+      static_cast<std::size_t>(rule.cross_entropy ? rule.cross_entropy_every : 0);
+  if (learns && rule.cross_entropy && elites_every % gradient_every != 0) {
+    return runtime::InvalidArgument(
+        "cross_entropy_every of " + std::string(name) + " is " + std::to_string(elites_every) +
+        ", which is no multiple of its gradient_every, " + std::to_string(gradient_every));
+  }
+  Trial trial(simulator, options);
+  runtime::Random random(runtime::DeriveSeed(options.seed, name));
+  DeviceDistribution distribution(simulator.groups(), simulator.devices());
+  Learner learner(rule);
+  // Those since the last closed form, or without it, since the last gradient.
+  std::vector<Sample> samples;
+  while (!trial.Ended()) {
+    Placement placement = distribution.Draw(random);
+    SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(placement));
+    samples.push_back({.placement = std::move(placement), .reward = -std::sqrt(cost)});
+    if (rule.cross_entropy && samples.size() == elites_every) {
+      FitToElites(samples, rule, distribution);
+      samples.clear();
+    } else if (learns && samples.size() % gradient_every == 0) {
+      learner.Learn(std::span(samples).last(gradient_every), distribution);
+      if (!rule.cross_entropy) samples.clear();
+    }
+  }
+  return trial.Take();
+}
+
+}  // namespace shoal::placement

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Placements by a distribution that is drawn from and moved towards what was good.
+//
+// Post (Gao, Chen and Li, "Post: device placement with cross-entropy minimization and proximal
+// policy optimization", NeurIPS 2018, algorithm 1) does both of two things: after every K
+// placements it takes steps of a policy gradient, and instead of that after every N the closed form
+// of cross-entropy minimisation: a group's probabilities are the shares of devices among the best
+// of these N, mixed with the uniform distribution. Searches that do one of the two are the same
+// loop with the other one left out. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/trial.h"
+#include "platform/runtime/config.h"
+
+namespace shoal::placement {
+
+// policy_gradient.h says what they are.
+enum class Gradient : std::uint8_t { kNone, kReinforce, kProximal };
+
+// Settings of a gradient or a closed form that the search leaves out are not its knobs.
+struct DistributionRule {
+  Gradient gradient = Gradient::kNone;
+  bool cross_entropy = false;
+  // K and N.
+  std::int64_t gradient_every = 20;
+  std::int64_t cross_entropy_every = 400;
+  double learning_rate = 0.1;
+  std::int64_t steps = 10;
+  double penalty = 1;
+  // The share of the best, and that of the uniform distribution in the mixture.
+  double elites = 0.1;
+  double uniform = 0.1;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+// The searches by name, each with its own settings.
+struct DistributionRules {
+  DistributionRule cross_entropy{.cross_entropy = true};
+  DistributionRule reinforce{.gradient = Gradient::kReinforce};
+  DistributionRule ppo{.gradient = Gradient::kProximal};
+  DistributionRule post{.gradient = Gradient::kProximal, .cross_entropy = true};
+
+  // Reads [placement.search.post] and so on.
+  void Visit(runtime::Visitor& visitor);
+};
+
+// The defaults with overrides such as "placement.search.post.learning_rate=0.5". INVALID_ARGUMENT
+// naming the key that is unknown or out of range.
+absl::StatusOr<DistributionRules> ParseDistributionRules(const std::vector<std::string>& overrides);
+
+// Tries options.evaluations placements. `name` chooses the random draws, so that two searches with
+// the same seed draw different placements. INVALID_ARGUMENT if both are used and
+// cross_entropy_every is no multiple of gradient_every, since a gradient needs placements of one
+// distribution. REQUIRES: settings are within the bounds of their knobs, evaluations >= 1.
+absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,
+                                           Simulator& simulator, const SearchOptions& options);
+
+}  // namespace shoal::placement

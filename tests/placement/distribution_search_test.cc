@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "placement/distribution_search.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+
+#include "placement/search.h"
+#include "small_graphs.h"
+
+namespace shoal::placement {
+namespace {
+
+struct Named {
+  std::string name;
+  DistributionRule rule;
+};
+
+std::vector<Named> AllDistributionRules() {
+  const DistributionRules rules;
+  return {{"cross-entropy", rules.cross_entropy},
+          {"reinforce", rules.reinforce},
+          {"ppo", rules.ppo},
+          {"post", rules.post}};
+}
+
+// Operations on devices of different speed, with transfers, of which brute force knows the best
+// placement.
+Simulator SmallProblem() {
+  runtime::Random random(12);
+  Graph graph = RandomGraph(random, 14, 6);
+  while (graph.groups.size() != 6) graph = RandomGraph(random, 14, 6);
+  return Simulator::Create(graph, EqualDevices(3, 100)).value();
+}
+
+TEST_CASE("every distribution search reaches the optimum of brute force, with any seed") {
+  Simulator simulator = SmallProblem();
+  const Found best = BruteForce(simulator, {.evaluations = 729}).value().value();
+  for (const auto& [name, rule] : AllDistributionRules()) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      INFO(name << " with seed " << seed);
+      const Found found =
+          SearchByDistribution(name, rule, simulator, {.evaluations = 3'000, .seed = seed}).value();
+      REQUIRE(found.step.cost() == best.step.cost());
+      REQUIRE(simulator.Run(found.placement).value().cost() == best.step.cost());
+    }
+  }
+}
+
+TEST_CASE("a distribution search learns: its last placements are better than its first") {
+  Simulator simulator = SmallProblem();
+  for (const auto& [name, rule] : AllDistributionRules()) {
+    INFO(name);
+    // The step of the latest placement is known when its progress is told.
+    double first = 0;
+    double last = 0;
+    const SearchOptions options = {
+        .evaluations = 4'000, .seed = 1, .progress = [&](std::uint64_t tried) {
+          double finish = 0;
+          for (const OperationRun& run : simulator.Runs()) finish = std::max(finish, run.finish);
+          if (tried <= 200) first += finish;
+          if (tried > 3'800) last += finish;
+        }};
+    REQUIRE(SearchByDistribution(name, rule, simulator, options).ok());
+    REQUIRE(last < 0.85 * first);
+  }
+}
+
+TEST_CASE("the same seed tries the same placements, another one others") {
+  Simulator simulator = SmallProblem();
+  for (const auto& [name, rule] : AllDistributionRules()) {
+    INFO(name);
+    const auto improvements = [&, name = name, rule = rule](std::uint64_t seed) {
+      std::vector<std::pair<std::uint64_t, double>> list;
+      const Found found =
+          SearchByDistribution(name, rule, simulator, {.evaluations = 900, .seed = seed}).value();
+      for (const Improvement& improvement : found.improvements) {
+        list.emplace_back(improvement.evaluations, improvement.step.cost());
+      }
+      return list;
+    };
+    REQUIRE(improvements(7) == improvements(7));
+    REQUIRE(improvements(7) != improvements(8));
+  }
+}
+
+TEST_CASE("a distribution search tries as many placements as it may, to the last one") {
+  Simulator simulator = SmallProblem();
+  for (const auto& [name, rule] : AllDistributionRules()) {
+    for (const std::uint64_t evaluations : {1, 19, 20, 21, 400, 401, 1'003}) {
+      std::uint64_t told = 0;
+      const Found found =
+          SearchByDistribution(name, rule, simulator,
+                               {.evaluations = evaluations,
+                                .seed = 1,
+                                .progress = [&](std::uint64_t tried) { told = tried; }})
+              .value();
+      REQUIRE(found.evaluations == evaluations);
+      REQUIRE(told == evaluations);
+      REQUIRE(found.best_after() >= 1);
+      REQUIRE(found.best_after() <= evaluations);
+    }
+  }
+}
+
+TEST_CASE(
+    "a search finds the one placement of thousands that fits, by how far others are from it") {
+  Graph graph;
+  for (std::size_t i = 0; i < 9; ++i) {
+    AddOperation(graph, 1, 0, {});
+    graph.operations[i].parameter_bytes = 3;
+  }
+  DeviceSet devices = EqualDevices(3, 30);
+  devices.devices[0].memory_bytes = devices.devices[2].memory_bytes = 2;
+  Simulator simulator = Simulator::Create(graph, devices).value();
+  for (const auto& [name, rule] : AllDistributionRules()) {
+    INFO(name);
+    const Found found =
+        SearchByDistribution(name, rule, simulator, {.evaluations = 4'000, .seed = 1}).value();
+    REQUIRE(found.placement == Placement(9, 1));
+    REQUIRE(found.step.fits());
+  }
+}
+
+TEST_CASE("settings of a search can be overridden, and wrong ones are errors that name them") {
+  const DistributionRules rules =
+      ParseDistributionRules({"placement.search.post.learning_rate=0.25",
+                              "placement.search.cross_entropy.uniform=0.5"})
+          .value();
+  REQUIRE(rules.post.learning_rate == 0.25);
+  REQUIRE(rules.ppo.learning_rate == DistributionRules().ppo.learning_rate);
+  REQUIRE(rules.cross_entropy.uniform == 0.5);
+  for (const char* wrong :
+       {"placement.search.post.learning=1", "placement.search.reinforce.elites=0.1",
+        "placement.search.ppo.steps=0", "placement.search.cross_entropy.uniform=0",
+        "placement.search.hill=1"}) {
+    const absl::Status status = ParseDistributionRules({wrong}).status();
+    INFO(status);
+    REQUIRE(absl::IsInvalidArgument(status));
+    REQUIRE(runtime::Message(status).find("placement.search") != std::string::npos);
+  }
+}
+
+TEST_CASE("a gradient that would mix placements of two distributions is refused") {
+  Simulator simulator = SmallProblem();
+  DistributionRule rule = DistributionRules().post;
+  rule.gradient_every = 30;
+  rule.cross_entropy_every = 100;
+  const absl::Status status = SearchByDistribution("post", rule, simulator, {}).status();
+  REQUIRE(absl::IsInvalidArgument(status));
+  REQUIRE(runtime::Message(status) ==
+          "cross_entropy_every of post is 100, which is no multiple of its gradient_every, 30");
+}
+
+}  // namespace
+}  // namespace shoal::placement
