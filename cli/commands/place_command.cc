@@ -139,27 +139,27 @@ std::string Describe(const Graph& graph, const DeviceSet& devices, const Answer&
   return text;
 }
 
-// The best step of each search against the placements it has tried, as stairs.
-std::string DrawSearches(const std::vector<Peer>& peers) {
+// The best step of each search against the placements it has tried, as stairs; without the first
+// placements, which are so slow that they would hide the others.
+std::string DrawSearches(const std::vector<Peer>& peers, double best_seconds) {
+  constexpr double kSlowest = 2;
   display::Chart chart{
       .title = "Best step", .x_title = "placements tried", .lines = {}, .unit = "ms"};
   for (const Peer& peer : peers) {
     if (peer.found.evaluations <= 1) continue;
     display::ChartLine line{.name = peer.method, .points = {}};
-    const auto add = [&line](std::uint64_t evaluations, double seconds) {
-      line.points.emplace_back(static_cast<double>(evaluations), 1e3 * seconds);
+    const auto add = [&line](std::uint64_t evaluations, double milliseconds) {
+      line.points.emplace_back(static_cast<double>(evaluations), milliseconds);
     };
     for (const placement::Improvement& improvement : peer.found.improvements) {
-      if (!improvement.step.fits()) continue;
-      if (!line.points.empty()) {
-        line.points.emplace_back(improvement.evaluations, line.points.back().second);
-      }
-      add(improvement.evaluations, improvement.step.seconds);
+      if (improvement.step.cost() > kSlowest * best_seconds) continue;
+      if (!line.points.empty()) add(improvement.evaluations, line.points.back().second);
+      add(improvement.evaluations, 1e3 * improvement.step.seconds);
     }
-    if (peer.found.step.fits()) add(peer.found.evaluations, peer.found.step.seconds);
+    if (!line.points.empty()) add(peer.found.evaluations, line.points.back().second);
     chart.lines.push_back(std::move(line));
   }
-  return DrawChart(chart);
+  return "<div class=\"charts\">" + DrawChart(chart) + "</div>";
 }
 
 std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& answer,
@@ -177,7 +177,7 @@ std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& a
                           TimeText(peer.found.step), AgainstBest(peer.found.step, best),
                           peer.found.evaluations, peer.found.best_after());
   }
-  body += "</table><h2>Searches</h2>" + DrawSearches(answer.peers);
+  body += "</table><h2>Searches</h2>" + DrawSearches(answer.peers, best.seconds);
   body +=
       "<h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
       "most<th>memory<th class=\"l\">groups</tr>";
@@ -303,8 +303,7 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       ->capture_default_str();
   place
       ->add_option("--searches", flags->searches,
-                   "searches to run, e.g. post,ppo,reinforce: annealing, cross-entropy, reinforce, "
-                   "ppo, post, brute-force")
+                   "searches to run, with commas between them, e.g. post,ppo,reinforce")
       ->delimiter(',')
       ->check(CLI::IsMember(
           std::vector<std::string>(placement::kSearches.begin(), placement::kSearches.end())))
@@ -318,9 +317,11 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           "search, e.g. placement.search.post.learning_rate=0.5; repeatable")
       ->allow_extra_args(false);
   place->add_option("--page", flags->page,
-                    "HTML file to write, with the schedule as a picture: devices and links over "
-                    "time");
-  place->add_option("--save", flags->save, "JSON file to write, with the device of each group");
+                    "HTML file to write, with the schedule as a picture, devices and links over "
+                    "time, and the best step of each search over the placements it tried");
+  place->add_option("--save", flags->save,
+                    "JSON file to write, with the device of each group, and how each search "
+                    "improved");
   place->callback(
       [flags, &action] { action = [flags] { return PrintResult(PlaceGraph(*flags)); }; });
 }

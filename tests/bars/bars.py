@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 
 import proof
 
@@ -120,6 +121,42 @@ def learning():
                        "CI: system_cartpole, system_tasks)", pieces, groups)
 
 
+PLACEMENT = ROOT / "tests/bars/placement"
+
+
+def measure_placement(_, output):
+    return json.loads(output.splitlines()[-1])
+
+
+def placement_piece(name, *words, folder="{folder}", bars=None):
+    return proof.Piece(name, ["python3", str(PLACEMENT / "searches.py"), *words, folder], measure_placement, bars or {})
+
+
+def placement():
+    """`post` needs fewer placements than each of the other searches, and its best is as good as any other method's."""
+    settings = tomllib.loads((PLACEMENT / "searches.toml").read_text())
+    fewer = {"post_of_others": ("<=", 0.999)}
+    small = [placement_piece(f"small-{number}", "small", str(number), bars=fewer)
+             for number in range(1, 1 + len(settings["small"]["networks"]))]
+    best = {"post_of_annealing": ("<=", 1.01),
+            **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "HEFT", "Scotch", "METIS")}}
+    large = [placement_piece(path.stem, "large", path.stem, bars=fewer | best)
+             for path in sorted((ROOT / "data/placement/graphs").glob("*.json"))]
+    return proof.Proof("placement", "the search post finds the optimum of small networks in fewer placements than its parts "
+                       "and REINFORCE, and on six networks the best of all methods; half an hour (in CI: placement)",
+                       small + large, [proof.Group("small", 3, fewer)])
+
+
+def placement_tuning():
+    """Every search gets as many configurations on networks that are judged nowhere."""
+    settings = tomllib.loads((PLACEMENT / "searches.toml").read_text())
+    trials = [placement_piece(f"{search}-{number}", "trial", search, str(number))
+              for search, configurations in settings["configurations"].items()
+              for number in range(1, 1 + len(configurations))]
+    return proof.Proof("placement-tuning", "which configuration of each search for placements is the best on generated "
+                       "networks; half an hour", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
+
+
 def all_proofs():
     learn = [proof.Piece(f"seed-{seed}", train("redfish", seed), measure_goals,
                          {"success": (">=", 0.97), "worst_pair": (">=", 0.70), "steps_per_optimal": ("<=", 1.5)})
@@ -175,6 +212,8 @@ def all_proofs():
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         learning(),
+        placement(),
+        placement_tuning(),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
@@ -252,7 +291,7 @@ def main():
     proofs = {one.name: one for one in all_proofs()}
     if arguments.name is None:
         for one in proofs.values():
-            print(f"{one.name:14}{one.says}")
+            print(f"{one.name:18}{one.says}")
         return 0
     if arguments.name not in proofs:
         parser.error(f"there is no proof {arguments.name!r}; there are: {', '.join(proofs)}")

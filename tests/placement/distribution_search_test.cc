@@ -17,8 +17,17 @@ struct Named {
   DistributionRule rule;
 };
 
+// Settings that learn slowly and explore much.
 std::vector<Named> AllDistributionRules() {
-  const DistributionRules rules;
+  DistributionRules rules;
+  for (DistributionRule* const rule :
+       {&rules.cross_entropy, &rules.reinforce, &rules.ppo, &rules.post}) {
+    rule->gradient_every = 20;
+    rule->cross_entropy_every = 400;
+    rule->learning_rate = 0.1;
+    rule->penalty = 1;
+    rule->elites = rule->uniform = 0.1;
+  }
   return {{"cross-entropy", rules.cross_entropy},
           {"reinforce", rules.reinforce},
           {"ppo", rules.ppo},

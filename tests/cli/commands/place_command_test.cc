@@ -28,7 +28,7 @@ TEST_CASE(
   INFO(text);
   REQUIRE(PlaceShows(text, "inception-v3: 808 operations in 68 groups on 5 devices\n"));
   for (const char* method : {"one device ", "even split ", "HEFT ", "Scotch ", "METIS ",
-                             "annealing ", "cross-entropy "}) {
+                             "annealing ", "cross-entropy ", "post "}) {
     REQUIRE(PlaceShows(text, std::string("\n") + method));
   }
   REQUIRE(PlaceShows(text, "\nbest placement: "));
@@ -59,7 +59,45 @@ TEST_CASE("the same seed places in the same way, and the page and the placement 
   REQUIRE_FALSE(PlaceShows(page, "<script"));
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
   REQUIRE(saved["placement"].size() == 27);
+  REQUIRE(PlaceShows(page, "<h2>Searches</h2><div class=\"charts\"><svg"));
   REQUIRE(saved["placement"]["encoder.embedding"].is_string());
+}
+
+TEST_CASE(
+    "the searches that were named are run with their settings, and how they improved is saved") {
+  const doubles::TemporaryFolder folder;
+  PlaceFlags flags = PlaceFlagsOf("nmt");
+  flags.searches = {"ppo", "reinforce"};
+  flags.save = folder.path() + "/placement.json";
+  const std::string text = PlaceGraph(flags).value();
+  REQUIRE(PlaceShows(text, "\nppo "));
+  REQUIRE(PlaceShows(text, "\nreinforce "));
+  REQUIRE_FALSE(PlaceShows(text, "\nannealing "));
+  const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
+  REQUIRE(saved["methods"].size() == 7);
+  const auto& ppo = saved["methods"][5];
+  REQUIRE(ppo["method"] == "ppo");
+  REQUIRE(ppo["evaluations"] == 500);
+  REQUIRE(ppo["improvements"].back()[1] == ppo["step_seconds"]);
+  for (std::size_t i = 1; i < ppo["improvements"].size(); ++i) {
+    REQUIRE(ppo["improvements"][i][0] > ppo["improvements"][i - 1][0]);
+    REQUIRE(ppo["improvements"][i][1] < ppo["improvements"][i - 1][1]);
+  }
+  flags.overrides = {"placement.search.ppo.learning_rate=0.01", "placement.device.gpu.count=2"};
+  const std::string slower = PlaceGraph(flags).value();
+  REQUIRE(PlaceShows(slower, "on 3 devices"));
+  REQUIRE_FALSE(PlaceShows(slower, "\ngpu:2 "));
+}
+
+TEST_CASE("a search or setting that does not exist is an error that names it") {
+  PlaceFlags flags = PlaceFlagsOf("resnet50");
+  flags.searches = {"hill"};
+  REQUIRE(runtime::Message(PlaceGraph(flags).status()) ==
+          "there is no search \"hill\"; there are annealing, cross-entropy, reinforce, ppo, post, "
+          "brute-force");
+  flags.searches = {"post"};
+  flags.overrides = {"placement.search.post.learning=1"};
+  REQUIRE(absl::IsInvalidArgument(PlaceGraph(flags).status()));
 }
 
 TEST_CASE("a network that fits nowhere is one error that says by how much") {

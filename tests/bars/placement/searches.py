@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Pieces of the proofs `placement` and `placement-tuning`: they run `shoal place` and print one line of JSON.
+
+    searches.py small NUMBER FOLDER            samples that each search needs until the optimum of a small network
+    searches.py large NAME FOLDER              the searches against each other and against rules on a real network
+    searches.py trial SEARCH NUMBER FOLDER     one configuration of a search on the networks that are for tuning
+    searches.py chosen FOLDER                  the best configuration of each search, from the folders of all trials
+
+searches.toml has the configurations, seeds and budgets.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import tomllib
+
+import graphs
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+LEARNED = ("post", "ppo", "cross-entropy", "reinforce")
+# How near a search has to come to the best step that any configuration found on a network for tuning. On large networks
+# few come nearest, so that the way there counts as well.
+NEAR = {"small": (1.0,), "large": (1.01, 1.05, 1.25)}
+
+
+def settings():
+    return tomllib.loads((HERE / "searches.toml").read_text())
+
+
+def place(graph, devices, searches, evaluations, seed, folder, overrides=()):
+    """Runs `shoal place` and returns its methods by name."""
+    saved = folder / "placement.json"
+    command = [ROOT / "build/bin/shoal", "place", graph, "--devices", devices, "--searches", ",".join(searches),
+               "--evaluations", str(evaluations), "--seed", str(seed), "--save", saved]
+    for override in overrides:
+        command += ["--set", override]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    return {method["method"]: method for method in json.loads(saved.read_text())["methods"]}
+
+
+def samples_until(method, seconds, budget):
+    """Returns how many placements were tried until a step took no longer; the budget if none did."""
+    return next((tried for tried, best in method["improvements"] if best <= seconds), budget)
+
+
+def median_interval(values):
+    """Returns the median, and the order statistics around it that enclose the true one with at least 93 %."""
+    values = sorted(values)
+    count = len(values)
+    outside, rank = 0.0, 0
+    while rank < (count - 1) // 2 and 2 * (outside + math.comb(count, rank) / 2**count) <= 0.07:
+        outside += math.comb(count, rank) / 2**count
+        rank += 1
+    rank = max(rank - 1, 0)
+    return statistics.median(values), values[rank], values[count - 1 - rank]
+
+
+def generated(folder, seed, groups, devices):
+    graph, machine = folder / "graph.json", folder / "devices.toml"
+    graph.write_text(graphs.network(seed, groups))
+    machine.write_text(graphs.devices(seed, devices))
+    return graph, machine
+
+
+def samples_by_search(curves, seconds, budget):
+    """Returns the measurements of samples until a step takes no longer, of each learned search over all seeds."""
+    values = {}
+    for search in LEARNED:
+        median, low, high = median_interval([samples_until(methods[search], seconds, budget) for methods in curves])
+        values |= {search: median, f"{search}_low": low, f"{search}_high": high}
+    values["post_of_others"] = values["post"] / min(values[search] for search in LEARNED if search != "post")
+    return values
+
+
+def overrides(search, number):
+    section = f"placement.search.{search.replace('-', '_')}"
+    configuration = settings()["configurations"][search][number - 1]
+    return [f"{section}.{key}={value}" for key, value in configuration.items()]
+
+
+def chosen_overrides(size):
+    return [word for search, number in settings()["chosen"][size].items() for word in overrides(search, number)]
+
+
+def small(number, folder):
+    part = settings()["small"]
+    one, budget = part["networks"][number - 1], part["evaluations"]
+    graph, devices = generated(folder, one["seed"], one["groups"], part["devices"])
+    every = part["devices"] ** one["groups"]
+    least = place(graph, devices, ["brute-force"], every, 1, folder)["brute-force"]["step_seconds"]
+    curves = [place(graph, devices, LEARNED, budget, seed, folder, chosen_overrides("small")) for seed in part["seeds"]]
+    return samples_by_search(curves, least, budget)
+
+
+def large(name, folder):
+    part = settings()["large"]
+    one, budget = part[name], part["evaluations"]
+    graph, devices = ROOT / "data/placement/graphs" / f"{name}.json", ROOT / "data/placement/devices" / one["devices"]
+    curves = [place(graph, devices, [*LEARNED, "annealing"], budget, seed, folder,
+                    one["overrides"] + chosen_overrides("large")) for seed in part["seeds"]]
+
+    def best(method):
+        return statistics.median(methods[method].get("step_seconds", math.inf) for methods in curves)
+
+    least = min(methods[search]["step_seconds"] for methods in curves for search in LEARNED)
+    values = samples_by_search(curves, 1.01 * least, budget)
+    values["post_ms"] = 1e3 * best("post")
+    for method in ("one device", "even split", "HEFT", "Scotch", "METIS", "annealing"):
+        values[f"post_of_{method.replace(' ', '_')}"] = best("post") / best(method)
+    return values
+
+
+def trial(search, number, folder):
+    tuning = settings()["tuning"]
+    curves = {}
+    for size in ("small", "large"):
+        curves[size] = []
+        for one in tuning[size]:
+            graph, devices = generated(folder, one["seed"], one["groups"], one["devices"])
+            curves[size].append([place(graph, devices, [search], tuning["evaluations"], seed, folder,
+                                       overrides(search, number))[search] for seed in tuning[f"{size}_seeds"]])
+    (folder / "curves.json").write_text(json.dumps(curves))
+    return {}
+
+
+def chosen(folder):
+    """The score of a configuration is the geometric mean of its samples until a step is as near to the best as NEAR says."""
+    tuning = settings()["tuning"]
+    trials = {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob("*/curves.json"))}
+    values = {}
+    for size in ("small", "large"):
+        scores = {}
+        for name, curves in trials.items():
+            logs = []
+            for i, methods in enumerate(curves[size]):
+                least = min(method["step_seconds"] for other in trials.values() for method in other[size][i]
+                            if "step_seconds" in method)
+                logs += [math.log(samples_until(method, within * least, tuning["evaluations"]))
+                         for method in methods for within in NEAR[size]]
+            scores[name] = math.exp(statistics.mean(logs))
+        for search in LEARNED:
+            own = {name: score for name, score in scores.items() if name.rpartition("-")[0] == search}
+            if len(own) != len(settings()["configurations"][search]):
+                raise SystemExit(f"{len(own)} trials of {search} are finished, not all")
+            best = min(own, key=own.get)
+            values |= {f"{size}_{search}": int(best.rpartition("-")[2]), f"{size}_{search}_samples": own[best]}
+    return values
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(dest="what", required=True)
+    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}),
+                           (chosen, {})):
+        command = what.add_parser(run.__name__)
+        command.set_defaults(run=run)
+        for name, kind in (arguments | {"folder": pathlib.Path}).items():
+            command.add_argument(name, type=kind)
+    arguments = vars(parser.parse_args())
+    run = arguments.pop("run")
+    arguments.pop("what")
+    print(json.dumps(run(**arguments)))
+
+
+if __name__ == "__main__":
+    main()
