@@ -143,8 +143,8 @@ def placement():
     large = [placement_piece(path.stem, "large", path.stem, bars=fewer | best)
              for path in sorted((ROOT / "data/placement/graphs").glob("*.json"))]
     return proof.Proof("placement", "the search post finds the optimum of small networks in fewer placements than its parts "
-                       "and REINFORCE, and on six networks the best of all methods; half an hour (in CI: placement)",
-                       small + large, [proof.Group("small", 3, fewer)])
+                       "and REINFORCE, and on six networks the best of all methods; a quarter of an hour (in CI: placement)",
+                       small + large, [proof.Group("small", 6, fewer)])
 
 
 def placement_tuning():
@@ -154,7 +154,7 @@ def placement_tuning():
               for search, configurations in settings["configurations"].items()
               for number in range(1, 1 + len(configurations))]
     return proof.Proof("placement-tuning", "which configuration of each search for placements is the best on generated "
-                       "networks; half an hour", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
+                       "networks; a quarter of an hour", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
 
 
 def all_proofs():

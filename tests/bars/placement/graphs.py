@@ -11,7 +11,7 @@ def network(seed, groups):
     """Returns a training step of as many layers, as a file of shoal-graph-1.
 
     A layer is a group: a forward operation, which reads one or two of the four layers before it, a backward one and an
-    update. Layers take 1 to 20 ms at 1 Tflop/s, and send what takes 1 to 10 ms at 10 GB/s. Parameters are of very
+    update. Layers take 1 to 18 ms at 1 Tflop/s, and send what takes 1 to 10 ms at 10 GB/s. Parameters are of very
     different sizes, 3 GiB together with gradients and moments.
     """
     draw = random.Random(f"network {seed} {groups}")
@@ -44,7 +44,7 @@ def network(seed, groups):
 
 
 def devices(seed, count):
-    """Returns a file of devices of three speeds. On every second one nothing but a part of a network fits."""
+    """Returns a file of devices of three speeds. In half of such files a device has no room for a whole network."""
     draw = random.Random(f"devices {seed} {count}")
     memory_gib = draw.choice((2.0, 6.0))
     tables = []

@@ -22,10 +22,9 @@ import graphs
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+# The seconds of a step that does not fit.
+FAILED = 100
 LEARNED = ("post", "ppo", "cross-entropy", "reinforce")
-# How near a search has to come to the best step that any configuration found on a network for tuning. On large networks
-# few come nearest, so that the way there counts as well.
-NEAR = {"small": (1.0,), "large": (1.01, 1.05, 1.25)}
 
 
 def settings():
@@ -129,26 +128,26 @@ def trial(search, number, folder):
 
 
 def chosen(folder):
-    """The score of a configuration is the geometric mean of its samples until a step is as near to the best as NEAR says."""
-    tuning = settings()["tuning"]
+    """The score of a configuration is a geometric mean over networks and seeds. On small networks it is that of the samples
+    until the best step that any configuration found on that network; on large ones, where hardly any comes as near, it is
+    that of its own best step, as a multiple of that one."""
+    budget = settings()["tuning"]["evaluations"]
     trials = {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob("*/curves.json"))}
+
+    def score(size, curves):
+        logs = []
+        for i, methods in enumerate(curves[size]):
+            least = min(method.get("step_seconds", math.inf) for other in trials.values() for method in other[size][i])
+            logs += [math.log(samples_until(method, least, budget) if size == "small" else
+                              method.get("step_seconds", FAILED) / least) for method in methods]
+        return math.exp(statistics.mean(logs))
+
     values = {}
     for size in ("small", "large"):
-        scores = {}
-        for name, curves in trials.items():
-            logs = []
-            for i, methods in enumerate(curves[size]):
-                least = min(method["step_seconds"] for other in trials.values() for method in other[size][i]
-                            if "step_seconds" in method)
-                logs += [math.log(samples_until(method, within * least, tuning["evaluations"]))
-                         for method in methods for within in NEAR[size]]
-            scores[name] = math.exp(statistics.mean(logs))
-        for search in LEARNED:
-            own = {name: score for name, score in scores.items() if name.rpartition("-")[0] == search}
-            if len(own) != len(settings()["configurations"][search]):
-                raise SystemExit(f"{len(own)} trials of {search} are finished, not all")
+        for search, configurations in settings()["configurations"].items():
+            own = {number: score(size, trials[f"{search}-{number}"]) for number in range(1, 1 + len(configurations))}
             best = min(own, key=own.get)
-            values |= {f"{size}_{search}": int(best.rpartition("-")[2]), f"{size}_{search}_samples": own[best]}
+            values |= {f"{size}_{search}": best, f"{size}_{search}_score": own[best]}
     return values
 
 

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import math
+import random
+import tomllib
+import unittest
+
+import graphs
+import searches
+
+
+class MeasuresTest(unittest.TestCase):
+    def test_samples_are_counted_until_the_first_step_that_is_short_enough(self):
+        method = {"improvements": [[1, 0.5], [10, 0.2], [40, 0.1]]}
+        self.assertEqual(searches.samples_until(method, 0.5, 100), 1)
+        self.assertEqual(searches.samples_until(method, 0.2, 100), 10)
+        self.assertEqual(searches.samples_until(method, 0.15, 100), 40)
+        self.assertEqual(searches.samples_until(method, 0.05, 100), 100)
+        self.assertEqual(searches.samples_until({"improvements": []}, 1, 100), 100)
+
+    def test_the_interval_of_a_median_encloses_the_true_one_as_often_as_it_says(self):
+        draw = random.Random(1)
+        for count in (5, 20):
+            enclosed = 0
+            for _ in range(4000):
+                _, low, high = searches.median_interval([draw.random() for _ in range(count)])
+                enclosed += low <= 0.5 <= high
+            self.assertGreater(enclosed / 4000, 0.92)
+            self.assertLess(enclosed / 4000, 0.98)
+
+    def test_a_search_that_needs_half_of_the_best_other_one_is_0_5_of_others(self):
+        curves = [{search: {"improvements": [[tried, 1.0]]}
+                   for search, tried in (("post", 10), ("ppo", 20), ("cross-entropy", 30), ("reinforce", 40))}]
+        self.assertEqual(searches.samples_by_search(curves, 1.0, 100)["post_of_others"], 0.5)
+        self.assertEqual(searches.samples_by_search(curves, 0.5, 100)["post_of_others"], 1)
+
+
+class SettingsTest(unittest.TestCase):
+    def test_every_search_has_as_many_configurations_and_one_of_them_is_chosen(self):
+        settings = searches.settings()
+        counts = {len(configurations) for configurations in settings["configurations"].values()}
+        self.assertEqual(len(counts), 1)
+        for size in ("small", "large"):
+            self.assertEqual(set(settings["chosen"][size]), set(searches.LEARNED))
+            self.assertTrue(all(1 <= number <= max(counts) for number in settings["chosen"][size].values()))
+
+    def test_no_network_or_seed_for_tuning_is_judged(self):
+        settings = searches.settings()
+        tuned = settings["tuning"]["small"] + settings["tuning"]["large"]
+        self.assertFalse({one["seed"] for one in tuned} & {one["seed"] for one in settings["small"]["networks"]})
+        self.assertFalse(set(settings["tuning"]["small_seeds"]) & set(settings["small"]["seeds"]))
+        self.assertFalse(set(settings["tuning"]["large_seeds"]) & set(settings["large"]["seeds"]))
+
+
+class GraphsTest(unittest.TestCase):
+    def test_a_network_is_a_function_of_its_seed_and_reads_what_stands_before_it(self):
+        self.assertEqual(graphs.network(3, 12), graphs.network(3, 12))
+        self.assertNotEqual(graphs.network(3, 12), graphs.network(4, 12))
+        operations = json.loads(graphs.network(3, 12))["operations"]
+        self.assertEqual(len(operations), 36)
+        for i, operation in enumerate(operations):
+            for read in operation["inputs"]:
+                self.assertLess(read if isinstance(read, int) else read[0], i)
+        parameter_bytes = sum(operation["parameter_bytes"] for operation in operations)
+        self.assertTrue(math.isclose(parameter_bytes, 3 * 2**30, rel_tol=1e-6))
+
+    def test_devices_are_a_function_of_their_seed_and_all_are_linked(self):
+        self.assertEqual(graphs.devices(3, 4), graphs.devices(3, 4))
+        tables = tomllib.loads(graphs.devices(3, 4))["placement"]
+        self.assertEqual([device["name"] for device in tables["device"]], tables["link"][0]["from"])
+
+
+if __name__ == "__main__":
+    unittest.main()
