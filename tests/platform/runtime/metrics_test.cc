@@ -61,7 +61,8 @@ TEST_CASE("a process tells the processor time and the memory that it takes") {
   const double resident_bytes = ResidentBytes(::getpid());
   std::vector<char> memory(std::size_t{64} << 20, 1);
   double sum = 0;
-  // The first pass keeps the memory in use even where filling it took all the time that is asked for.
+  // The first pass keeps the memory in use even where filling it took all the time that is asked
+  // for.
   do {
     for (const char byte : memory) sum += byte;
   } while (CpuSeconds() < cpu_seconds + 0.05);
