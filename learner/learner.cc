@@ -252,6 +252,11 @@ absl::Status Learner::CheckAsynchronous() const {
         "run.deterministic: not with learner.gradients = \"asynchronous\", where the order of "
         "updates depends on which rank is quicker");
   }
+  if (options.reduction != "socket") {
+    return runtime::InvalidArgument(
+        "learner.reduction: asynchronous gradients travel over \"socket\", not \"" +
+        options.reduction + "\"");
+  }
   if (options.verify_ranks) {
     return runtime::InvalidArgument(
         "learner.verify_ranks: ranks with asynchronous gradients have different parameters");
@@ -731,6 +736,8 @@ absl::Status Learner::RollBack() {
     return runtime::OutOfRange("training diverged: " + runtime::Message(text.status()));
   }
   if (!text.ok()) return text.status();
+  // They are of versions that are condemned now.
+  parts.evaluations.clear();
   SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
   SHOAL_RETURN_IF_ERROR(Condemn(ParseNote(*text).version, TrainedNumber() == parts.epoch_number));
   SHOAL_RETURN_IF_ERROR(JoinEpoch());

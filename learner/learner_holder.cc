@@ -80,7 +80,6 @@ absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
   if (!note.uses.empty()) {
     SHOAL_RETURN_IF_ERROR(parts_.ledger->Append(parts_.version.epoch, update + 1, note.uses));
   }
-  CountSteps(note);
   parts_.record = {.unrolls = note.unrolls,
                    .mean_use = note.mean_use,
                    .episodes = note.episodes,
@@ -102,6 +101,7 @@ absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
     return collectives::GradientFate::kRefused;
   }
   Count("applied");
+  CountSteps(note);
   parts_.record.report = *std::move(report);
   parts_.record.updating_seconds += parts_.record.report.step_seconds;
   if (parts_.encoder_version.empty()) parts_.encoder_version = note.encoder_version;

@@ -33,8 +33,7 @@ proto::DemonstrationChunk RecordDemonstrations(const RedfishData& data,
 // Does the whole job of an actor in mode "record": it loads captures and goals, records, and writes
 // `path`. Services run in process whatever environment.access says, and goal texts have the noise
 // of training. A small task has no goals, and is played for `of_pair` episodes by its scripted
-// expert (simulation_recorder.h). Errors name
-// the file, capture, goal or knob.
+// expert (simulation_recorder.h). Errors name the file, capture, goal or knob.
 absl::Status RecordToFile(const EnvironmentOptions& environment, const runtime::RunOptions& run,
                           const RecordedEpisodes& episodes, const std::string& path);
 

@@ -135,7 +135,7 @@ struct EpisodeFacts {
   bool clean = false;
   bool satisfied_at_start = false;
   // The goal's requirements that do not hold, without values, as in "equals /redfish/v1/Systems/1
-  // /PowerState". Filled in as `text` is.
+  // /PowerState", each once. Filled in at the end of an evaluation's episode on a single service.
   std::vector<std::string> open = {};
   // Whether it began with the decisive value exchanged (EnvironmentOptions::exchange).
   bool exchanged = false;

@@ -84,6 +84,7 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   last_status_ = steps_ = mutations_ = client_errors_ = 0;
   last_mutated_ = last_repeated_ = false;
   requests_.clear();
+  open_.clear();
   start_ = start;
   others_.clear();
   actions_.clear();
@@ -320,6 +321,9 @@ Transition RedfishEnvironment::Conclude(const redfish::Progress& progress) {
                                       .last = steps_ >= tasks_->limits[pair_],
                                       .repeated = last_repeated_});
   progress_ = progress;
+  if (verdict.ends && start_.evaluation && episode_.watch) {
+    open_ = episode_.watch->OpenRequirements(progress);
+  }
   return {.observation = Observe(),
           .reward = verdict.reward,
           .end = verdict.ends ? End::kTerminated : End::kNone};
@@ -390,17 +394,6 @@ Observation RedfishEnvironment::Observe() {
   return observation;
 }
 
-std::vector<std::string> RedfishEnvironment::OpenRequirements() const {
-  constexpr std::size_t kLastBit = 63;
-  std::vector<std::string> open;
-  if (!episode_.watch) return open;
-  const std::vector<redfish::Predicate>& requirements = episode_.watch->requirements();
-  for (std::size_t i = 0; i < std::min(requirements.size(), kLastBit); ++i) {
-    if ((progress_.open >> i & 1) != 0) open.push_back(requirements[i].Summary());
-  }
-  return open;
-}
-
 EpisodeFacts RedfishEnvironment::facts() const {
   EpisodeFacts facts;
   facts.goal = tasks_->pairs[pair_].goal;
@@ -414,7 +407,7 @@ EpisodeFacts RedfishEnvironment::facts() const {
   facts.clean = progress_.satisfied && progress_.collateral == 0;
   facts.satisfied_at_start = episode_.satisfied;
   facts.exchanged = episode_.exchanged;
-  if (start_.evaluation) facts.open = OpenRequirements();
+  facts.open = open_;
   if (start_.evaluation) facts.text = episode_.text;
   facts.requests = requests_;
   return facts;

@@ -127,7 +127,6 @@ class RedfishEnvironment final : public Environment {
   void Send(const redfish::Candidate& candidate, Done done);
   void OnResponse(const redfish::Candidate& candidate, absl::StatusOr<ServiceResponse> response,
                   const Done& done);
-  std::vector<std::string> OpenRequirements() const;
   Transition Conclude(const redfish::Progress& progress);
   // Takes in the answer to a request that was sent.
   void Learn(const redfish::Candidate& sent, const ServiceResponse& response);
@@ -161,6 +160,8 @@ class RedfishEnvironment final : public Environment {
   std::string token_;
   std::string session_;
   redfish::Progress progress_;
+  // What an evaluation's episode left open, once it has ended.
+  std::vector<std::string> open_;
   int last_status_ = 0;
   bool last_mutated_ = false;
   bool last_repeated_ = false;

@@ -152,14 +152,15 @@ std::string DrawSearches(const std::vector<Peer>& peers, double best_seconds) {
       line.points.emplace_back(static_cast<double>(evaluations), milliseconds);
     };
     for (const placement::Improvement& improvement : peer.found.improvements) {
-      if (improvement.step.cost() > kSlowest * best_seconds) continue;
+      if (!improvement.step.fits() || improvement.step.seconds > kSlowest * best_seconds) continue;
       if (!line.points.empty()) add(improvement.evaluations, line.points.back().second);
       add(improvement.evaluations, 1e3 * improvement.step.seconds);
     }
     if (!line.points.empty()) add(peer.found.evaluations, line.points.back().second);
-    chart.lines.push_back(std::move(line));
+    if (!line.points.empty()) chart.lines.push_back(std::move(line));
   }
-  return "<div class=\"charts\">" + DrawChart(chart) + "</div>";
+  if (chart.lines.empty()) return "";
+  return "<h2>Searches</h2><div class=\"charts\">" + DrawChart(chart) + "</div>";
 }
 
 std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& answer,
@@ -177,7 +178,7 @@ std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& a
                           TimeText(peer.found.step), AgainstBest(peer.found.step, best),
                           peer.found.evaluations, peer.found.best_after());
   }
-  body += "</table><h2>Searches</h2>" + DrawSearches(answer.peers, best.seconds);
+  body += "</table>" + DrawSearches(answer.peers, best.seconds);
   body +=
       "<h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
       "most<th>memory<th class=\"l\">groups</tr>";

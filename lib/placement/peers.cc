@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "placement/group_graph.h"
@@ -32,25 +33,39 @@ absl::StatusOr<Found> BestSingleDevice(Simulator& simulator) {
   return best;
 }
 
+absl::Status CheckSearches(const std::vector<std::string>& names) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    if (std::find(kSearches.begin(), kSearches.end(), name) == kSearches.end()) {
+      return runtime::InvalidArgument("there is no search \"" + name + "\"; there are " +
+                                      absl::StrJoin(kSearches, ", "));
+    }
+    if (!seen.insert(name).second) {
+      return runtime::InvalidArgument("the search \"" + name + "\" is named twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// REQUIRES: `name` is one of kSearches.
 absl::StatusOr<std::optional<Found>> Search(const std::string& name, const DistributionRules& rules,
                                             const Placement& start,
                                             const std::vector<std::size_t>& order,
                                             Simulator& simulator, const SearchOptions& options) {
   if (name == "annealing") return Anneal(simulator, start, order, options);
-  if (name == "brute-force") return BruteForce(simulator, options);
   for (const auto& [known, rule] :
        {std::pair("cross-entropy", &rules.cross_entropy), std::pair("reinforce", &rules.reinforce),
         std::pair("ppo", &rules.ppo), std::pair("post", &rules.post)}) {
     if (name == known) return SearchByDistribution(name, *rule, simulator, options);
   }
-  return runtime::InvalidArgument("there is no search \"" + name + "\"; there are " +
-                                  absl::StrJoin(kSearches, ", "));
+  return BruteForce(simulator, options);
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options) {
+  SHOAL_RETURN_IF_ERROR(CheckSearches(options.searches));
   const GroupGraph groups = MakeGroupGraph(graph, simulator);
   const std::vector<std::size_t> fastest = FastestDevices(simulator);
   std::vector<Peer> peers;

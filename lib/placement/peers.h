@@ -30,7 +30,7 @@ inline constexpr std::array<const char*, 6> kSearches = {
     "annealing", "cross-entropy", "reinforce", "ppo", "post", "brute-force"};
 
 struct PeerOptions {
-  // In the order in which they are tried; each is one of kSearches.
+  // In the order in which they are tried; each is one of kSearches, and none is there twice.
   std::vector<std::string> searches = {"annealing", "cross-entropy", "post", "brute-force"};
   DistributionRules rules = {};
   // Of each search; the most of brute force.
@@ -44,7 +44,7 @@ struct PeerOptions {
 // Tries the best single device, the even split over the fastest devices, HEFT, Scotch, METIS, and
 // the searches of the options: annealing from the best of the single devices, brute force only
 // where it ends within options.evaluations. Some may fail to fit. INVALID_ARGUMENT naming a search
-// that does not exist, and the errors of SearchByDistribution.
+// that does not exist or is named twice, and the errors of SearchByDistribution.
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options);
 

@@ -133,7 +133,7 @@ def placement_piece(name, *words, folder="{folder}", bars=None):
 
 
 def placement():
-    """`post` needs fewer placements than each of the other searches, and its best is as good as any other method's."""
+    """Whether `post` needs fewer placements than each other search, and whether its best is as good as any method's."""
     settings = tomllib.loads((PLACEMENT / "searches.toml").read_text())
     fewer = {"post_of_others": ("<=", 0.999)}
     small = [placement_piece(f"small-{number}", "small", str(number), bars=fewer)
@@ -142,8 +142,8 @@ def placement():
             **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "HEFT", "Scotch", "METIS")}}
     large = [placement_piece(path.stem, "large", path.stem, bars=fewer | best)
              for path in sorted((ROOT / "data/placement/graphs").glob("*.json"))]
-    return proof.Proof("placement", "the search post finds the optimum of small networks in fewer placements than its parts "
-                       "and REINFORCE, and on six networks the best of all methods; a quarter of an hour (in CI: placement)",
+    return proof.Proof("placement", "whether the search post finds the optimum of small networks in fewer placements than its "
+                       "parts and REINFORCE, and on six networks the best of all methods; a quarter of an hour (in CI: placement)",
                        small + large, [proof.Group("small", 6, fewer)])
 
 

@@ -82,6 +82,7 @@ class Predicate {
   // /redfish/v1/Systems/1 /PowerState", "every /redfish/v1/Chassis (not exists /AssetTag)".
   std::string Summary() const;
   // The conditions that must hold together: those of nested "all", or the predicate itself alone.
+  // REQUIRES: made by Parse.
   std::vector<Predicate> Requirements() const;
   // The JSON from which it was parsed.
   const nlohmann::json& json() const { return *json_; }

@@ -13,6 +13,8 @@ using Json = nlohmann::json;
 
 // The suffix behind a collection's URI.
 constexpr std::string_view kAnyMember = "/*";
+// The bit of all requirements from this one on.
+constexpr std::size_t kLastBit = 63;
 
 bool Covers(const std::string& allowed, std::string_view pointer) {
   return pointer.starts_with(allowed) &&
@@ -127,7 +129,6 @@ Json Watch::ToJson() const {
 }
 
 void Watch::Update(const StateView& state, Progress& progress) const {
-  constexpr std::size_t kLastBit = 63;
   progress.open = 0;
   for (std::size_t i = 0; i < parts_->requirements.size(); ++i) {
     if (parts_->requirements[i].Evaluate(state)) continue;
@@ -140,6 +141,18 @@ void Watch::Update(const StateView& state, Progress& progress) const {
       progress.milestones |= bit;
     }
   }
+}
+
+std::vector<std::string> Watch::OpenRequirements(const Progress& progress) const {
+  std::set<std::string> names;
+  const auto& all = parts_->requirements;
+  for (std::size_t i = 0; i < std::min(all.size(), kLastBit + 1); ++i) {
+    if ((progress.open >> i & 1) == 0) continue;
+    const bool is_alone = i < kLastBit || all.size() == kLastBit + 1;
+    names.insert(is_alone ? all[i].Summary()
+                          : "one of " + std::to_string(all.size() - i) + " more");
+  }
+  return {names.begin(), names.end()};
 }
 
 bool Watch::Allows(std::string_view uri, std::string_view pointer) const {

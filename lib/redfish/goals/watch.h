@@ -58,8 +58,9 @@ class Watch {
   // Evaluates everything but side effects on `state`, and latches milestones.
   void Update(const StateView& state, Progress& progress) const;
 
-  // The conditions that the predicate demands together: those of its "all", or itself alone.
-  const std::vector<Predicate>& requirements() const { return parts_->requirements; }
+  // Names the requirements that are open, each name once (Predicate::Summary). Those that share the
+  // last bit have one name together.
+  std::vector<std::string> OpenRequirements(const Progress& progress) const;
 
   // Returns whether a change of this property is within the side-effect budget.
   bool Allows(std::string_view uri, std::string_view pointer) const;

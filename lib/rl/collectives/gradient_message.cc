@@ -144,8 +144,10 @@ absl::StatusOr<SharedParameters> ReceiveShared(int socket, const MessageLimits& 
                                                Deadline deadline, const std::string& peer) {
   SHOAL_ASSIGN_OR_RETURN(const MessageHeader header,
                          ReceiveMessageHeader(socket, kSharedMessage, limits, deadline, peer));
-  if (header.floats > limits.max_values ||
-      header.code > static_cast<std::uint32_t>(GradientFate::kRefused)) {
+  if (header.code > static_cast<std::uint32_t>(GradientFate::kRefused)) {
+    return NoMessage(peer, "a gradient's fate of " + std::to_string(header.code));
+  }
+  if (header.floats > limits.max_values) {
     return NoMessage(peer, std::to_string(header.floats) + " parameters, at most " +
                                std::to_string(limits.max_values));
   }

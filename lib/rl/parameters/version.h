@@ -36,7 +36,8 @@ inline std::optional<Version> ParseVersion(std::string_view text) {
   };
   if (!read(text.substr(0, dot), version.epoch)) return std::nullopt;
   if (!read(text.substr(dot + 1), version.step)) return std::nullopt;
-  return version;
+  // Leading zeros are read, but never written.
+  return ToString(version) == text ? std::optional(version) : std::nullopt;
 }
 
 }  // namespace shoal::parameters

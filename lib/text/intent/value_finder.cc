@@ -204,7 +204,8 @@ std::string_view FileWordOf(const std::string& url) {
 }
 
 // Returns the version in an image's file name, such as "2.19.1" in "bios-2.19.1.bin".
-std::string VersionIn(const std::string& url) {
+std::string VersionIn(std::string url) {
+  url.resize(std::min(url.size(), url.find_first_of("?#")));
   std::string name = url.substr(url.rfind('/') + 1);
   if (redfish::FileOfUrl(url) != redfish::UrlFile::kNone) name.resize(name.rfind('.'));
   for (std::size_t at = 0; at < name.size(); ++at) {

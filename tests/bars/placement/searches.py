@@ -106,7 +106,7 @@ def large(name, folder):
     def best(method):
         return statistics.median(methods[method].get("step_seconds", math.inf) for methods in curves)
 
-    least = min(methods[search]["step_seconds"] for methods in curves for search in LEARNED)
+    least = min(methods[search].get("step_seconds", math.inf) for methods in curves for search in LEARNED)
     values = samples_by_search(curves, 1.01 * least, budget)
     values["post_ms"] = 1e3 * best("post")
     for method in ("one device", "even split", "HEFT", "Scotch", "METIS", "annealing"):

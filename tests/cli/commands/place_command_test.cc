@@ -95,6 +95,8 @@ TEST_CASE("a search or setting that does not exist is an error that names it") {
   REQUIRE(runtime::Message(PlaceGraph(flags).status()) ==
           "there is no search \"hill\"; there are annealing, cross-entropy, reinforce, ppo, post, "
           "brute-force");
+  flags.searches = {"post", "ppo", "post"};
+  REQUIRE(runtime::Message(PlaceGraph(flags).status()) == "the search \"post\" is named twice");
   flags.searches = {"post"};
   flags.overrides = {"placement.search.post.learning=1"};
   REQUIRE(absl::IsInvalidArgument(PlaceGraph(flags).status()));

@@ -45,11 +45,12 @@ TEST_CASE("The requirements of a goal are told one by one, without their values"
        {{{"happened", {{"kind", "boot"}, {"detail", {{"target", "Pxe"}}}}}}, Equals("/D", "x")}}};
   const Watch watch =
       Parse({{"predicate", {{"all", {Equals("/A", 1), {{"all", {bit, each}}}, either}}}}});
-  std::vector<std::string> names;
-  for (const Predicate& requirement : watch.requirements()) names.push_back(requirement.Summary());
-  REQUIRE(names == std::vector<std::string>{"equals /s /A", "not exists /s /C",
-                                            "every /all (equals /P)",
-                                            "any of (happened boot; equals /s /D)"});
+  REQUIRE(watch.OpenRequirements({.open = 0b1111}) ==
+          std::vector<std::string>{"any of (happened boot; equals /s /D)", "equals /s /A",
+                                   "every /all (equals /P)", "not exists /s /C"});
+  REQUIRE(watch.OpenRequirements({.open = 0b0100}) ==
+          std::vector<std::string>{"every /all (equals /P)"});
+  REQUIRE(watch.OpenRequirements({}).empty());
 
   FakeState state;
   Progress progress;
@@ -66,13 +67,16 @@ TEST_CASE("The requirements of a goal are told one by one, without their values"
   REQUIRE(progress.open == 0);
   REQUIRE(progress.satisfied);
 
-  const Watch lone = Parse({{"predicate", Equals("/A", 1)}});
-  REQUIRE(lone.requirements().size() == 1);
+  REQUIRE(Parse({{"predicate", Equals("/A", 1)}}).OpenRequirements({.open = 1}) ==
+          std::vector<std::string>{"equals /s /A"});
   Json many = Json::array();
   for (int i = 0; i < 70; ++i) many.push_back(Equals("/A", i == 69 ? 2 : 1));
-  Parse({{"predicate", {{"all", many}}}}).Update(state, progress);
+  const Watch large = Parse({{"predicate", {{"all", many}}}});
+  large.Update(state, progress);
   REQUIRE(progress.open == std::uint64_t{1} << 63);
   REQUIRE_FALSE(progress.satisfied);
+  REQUIRE(large.OpenRequirements(progress) == std::vector<std::string>{"one of 7 more"});
+  REQUIRE(large.OpenRequirements({.open = 0b110}) == std::vector<std::string>{"equals /s /A"});
 }
 
 TEST_CASE("An allowed pointer covers what is below it and nothing beside it") {

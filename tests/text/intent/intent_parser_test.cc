@@ -56,6 +56,14 @@ TEST_CASE("A sentence without a goal, a value or an offer is refused with the re
           std::string::npos);
 }
 
+TEST_CASE("A query behind an image's name is no part of it") {
+  const std::string url = "http://h.example/flash-2.19.bin?next=a/b&v=3.4";
+  const Intent intent = ParseOn("dell-r750", "update the BIOS with " + url + " and restart");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values.at("ImageURI") == url);
+  REQUIRE(intent.values.at("Version") == "2.19");
+}
+
 TEST_CASE("A sentence is put into the capture's own terms") {
   const Intent intent = ParseOn("dell-r750", "put RACK-17-00042 on the server as its asset tag");
   REQUIRE(intent.refusal.empty());
