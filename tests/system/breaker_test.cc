@@ -20,6 +20,10 @@ namespace {
 
 using std::chrono::seconds;
 
+// Of returns that are positive, the median absolute deviation is the median at most. Thus a
+// negative return is below the median by more than one, however steeply returns have risen.
+constexpr char kNegativeReturns[] = "learner.breaker.return_deviations=1";
+
 // The folder of the programs in which the actor is tests/system/faulty_actor.cc.
 const std::string& FaultyPrograms() {
   static const std::string folder = [] {
@@ -129,11 +133,10 @@ class FaultyRun : public ShoalRun {
 TEST_CASE("rewards of the wrong sign show in returns, and what they taught is forgotten",
           "[breaker]") {
   const bool damaged = GENERATE(false, true);
-  FaultyRun run({"learner.breaker.return_deviations=4"});
+  FaultyRun run({kNegativeReturns, "learner.breaker.patience=30"});
   run.Strike("flipped");
   // No checkpoint is written while a symptom counts.
-  REQUIRE(
-      Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < -50; }));
+  REQUIRE(Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < 0; }));
   const int newest = NewestCheckpoint(run);
   REQUIRE(newest > 0);
   if (damaged) {
@@ -143,8 +146,8 @@ TEST_CASE("rewards of the wrong sign show in returns, and what they taught is fo
     fs::resize_file(folder + "/parameters.safetensors", 100);
   }
   run.AwaitTrip("return roll_back");
-  REQUIRE(Eventually(seconds(10), [&] { return run.CountedTrips("return", "roll_back") == 1; }));
   run.Relent();
+  REQUIRE(Eventually(seconds(10), [&] { return run.CountedTrips("return", "roll_back") >= 1; }));
   RequireLearned(run);
   REQUIRE_FALSE(run.File("quarantine").empty());
   const std::string log = run.File("logs/learner-0.log");
@@ -156,7 +159,7 @@ TEST_CASE("rewards of the wrong sign show in returns, and what they taught is fo
 
 TEST_CASE("rewards that keep the wrong sign end training with the exit code of divergence",
           "[breaker]") {
-  FaultyRun run({"learner.breaker.return_deviations=4"});
+  FaultyRun run({kNegativeReturns});
   run.Strike("flipped");
   REQUIRE(run.WaitForExit(seconds(120)));
   INFO(run.output() << "\n" << run.File("logs/learner-0.log"));
