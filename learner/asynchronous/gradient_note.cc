@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace shoal::learner {
 namespace {
@@ -56,7 +57,8 @@ std::string ToBytes(const json& value) {
 }
 
 absl::Status Missing(const std::string& name) {
-  return runtime::InvalidArgument("note of a gradient: " + name + " is missing or of another type");
+  return runtime::InvalidArgument("note of a gradient: " + name +
+                                  " is missing, of another type, or negative");
 }
 
 // Reads numbers and texts of a CBOR map; what is wrong first is its status.
@@ -77,9 +79,12 @@ class Fields {
   template <typename Number>
   void Read(const std::string& name, Number& number) {
     const auto fits = [](const json& value) {
-      if constexpr (std::is_floating_point_v<Number>) return value.is_number();
-      if constexpr (std::is_unsigned_v<Number>) return value.is_number_unsigned();
-      return value.is_number_integer();
+      if constexpr (std::is_floating_point_v<Number>) {
+        return value.is_number();
+      } else {  // All whole numbers are counts.
+        return value.is_number_unsigned() &&
+               std::in_range<Number>(value.template get<std::uint64_t>());
+      }
     };
     if (const json* const value = Find(name, fits)) value->get_to(number);
   }
@@ -115,7 +120,8 @@ void ReadMetrics(const json& list, Fields& fields, GradientNote& note) {
 
 void ReadUses(const json& list, Fields& fields, GradientNote& note) {
   for (const json& use : list) {
-    if (!use.is_array() || use.size() != 4 || !AreNumbers(use)) {
+    if (!use.is_array() || use.size() != 4 || !AreNumbers(use) ||
+        !std::in_range<std::uint32_t>(use[3].get<std::uint64_t>())) {
       fields.Fail("uses");
       return;
     }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace shoal::learner {
@@ -45,10 +46,29 @@ TEST_CASE("what a rank tells with a gradient arrives bit by bit") {
   REQUIRE(decoded->target_number == 3);
   REQUIRE(decoded->encoder_version == "an encoder");
   REQUIRE(decoded->uses == note.uses);
+  REQUIRE(Encode(*decoded) == Encode(note));
   const auto answer = DecodeParameterNote(Encode(ParameterNote{.step = 9, .target_number = 2}));
   REQUIRE(answer.ok());
   REQUIRE(answer->step == 9);
   REQUIRE(answer->target_number == 2);
+}
+
+TEST_CASE("counts that are negative or too large are refused, and the error names them") {
+  const auto refused = [](const std::string& name, const nlohmann::json& value) {
+    nlohmann::json map = nlohmann::json::from_cbor(Encode(SomeNote()));
+    map[name] = value;
+    std::string bytes;
+    nlohmann::json::to_cbor(map, bytes);
+    const absl::Status status = DecodeGradientNote(bytes).status();
+    INFO(status);
+    REQUIRE(absl::IsInvalidArgument(status));
+    REQUIRE(std::string(status.message()).find(name) != std::string::npos);
+  };
+  refused("unrolls", -1);
+  refused("unrolls", ~std::uint64_t{0});
+  refused("stale", -1);
+  using nlohmann::json;
+  refused("uses", json::array({json::array({1, 2, 3, std::uint64_t{1} << 32})}));
 }
 
 TEST_CASE("bytes that are no note are refused, and no part of them is read past its end") {
