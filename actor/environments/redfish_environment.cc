@@ -8,6 +8,7 @@
 #include "actor/environments/expanded_answer.h"
 #include "actor/environments/reward.h"
 #include "redfish/capture/uri.h"
+#include "redfish/goals/sentence_values.h"
 
 namespace shoal::actor {
 namespace {
@@ -33,6 +34,16 @@ std::string Describe(const redfish::Candidate& candidate, const nlohmann::json& 
   if (!candidate.uri.empty()) text += " " + candidate.uri;
   if (!body.is_null()) text += " " + body.dump();
   return status == 0 ? text : text + " " + std::to_string(status);
+}
+
+// Returns the sentence as it stands, or, where several values in it have to be told apart, with
+// what stands around them.
+ContentReference GoalContent(const std::string& sentence) {
+  const std::vector<std::string> around = redfish::TextsAroundValues(sentence);
+  auto text = std::make_shared<const std::string>(
+      around.empty() ? sentence : content::CanonicalJson({{"goal", sentence}, {"around", around}}));
+  const content::ContentKey key = content::KeyOf(*text);
+  return {.key = key, .text = std::move(text)};
 }
 
 }  // namespace
@@ -72,10 +83,7 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   draft_.Begin(Sees("words") ? episode_.text : std::string());
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
   goal_ = {};
-  if (Sees("words")) {
-    goal_ = {.key = content::KeyOf(episode_.text),
-             .text = std::make_shared<const std::string>(episode_.text)};
-  }
+  if (Sees("words")) goal_ = GoalContent(episode_.text);
   request_ = {};
   body_ = {};
   etags_.clear();

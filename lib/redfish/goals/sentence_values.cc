@@ -145,6 +145,10 @@ bool IsMoreThanLetters(std::string_view word) {
          !std::all_of(word.begin(), word.end(), [](char c) { return IsLower(c) || IsUpper(c); });
 }
 
+bool HasPlace(const std::string& word) {
+  return IsMoreThanLetters(word) && NumberOf(word).is_null();
+}
+
 std::string Neighbour(const Word& word) {
   return IsMoreThanLetters(word.text) ? "value" : absl::AsciiStrToLower(word.text);
 }
@@ -230,9 +234,8 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
     const std::string around = Around(words, i, i + 1);
     const bool is_value = LooksLikeValue(word);
     const Json number = NumberOf(word);
-    const bool has_place = IsMoreThanLetters(word) && number.is_null();
     values.push_back({word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around,
-                      is_value, has_place ? place++ : -1});
+                      is_value, HasPlace(word) ? place++ : -1});
     if (const std::string& whole = words[i].whole; !whole.empty()) {
       values.push_back({whole, "value " + ShapeOf(whole) + around, /*is_literal=*/true});
     }
@@ -249,6 +252,19 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
   }
   LeaveOutWords(values);
   return values;
+}
+
+std::vector<std::string> TextsAroundValues(std::string_view sentence) {
+  std::vector<std::string> texts(1);
+  for (const Word& word : WordsOf(sentence)) {
+    if (HasPlace(word.text)) {
+      texts.emplace_back();
+    } else {
+      texts.back() += (texts.back().empty() ? "" : " ") + word.text;
+    }
+  }
+  if (texts.size() < 3) texts.clear();
+  return texts;
 }
 
 bool ContainsWords(std::string_view text, std::string_view words) {

@@ -55,6 +55,11 @@ nlohmann::json NumberOf(const std::string& word);
 // the value and the whole.
 std::vector<SentenceValue> ValuesOf(std::string_view sentence);
 
+// Returns the words before, between and after the values of a sentence that have a place: of "drop
+// kim7, set omar17 to Operator", "drop", "set" and "to Operator". Returns nothing where fewer than
+// two values have one, since then nothing has to be told apart.
+std::vector<std::string> TextsAroundValues(std::string_view sentence);
+
 // Returns whether `text`, in lower case, contains `words` as whole words.
 bool ContainsWords(std::string_view text, std::string_view words);
 

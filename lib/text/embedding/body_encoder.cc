@@ -34,7 +34,7 @@ absl::Status EncodeInto(const tokens::TextEncoder& encoder, const PlacedTexts& p
 
 bool IsBody(std::string_view text) {
   const nlohmann::json object = tokens::ObjectOf(text);
-  return object.is_object() && !tokens::IsCandidate(object);
+  return object.is_object() && !tokens::IsCandidate(object) && !tokens::GoalOf(object);
 }
 
 }  // namespace

@@ -11,10 +11,11 @@
 //
 // Structured text is split into parts. A candidate, JSON {method, uri, type, name, action, body},
 // is the weighted sum of its parts' unit vectors: method, type, action, body and host have weight
-// 1, name 0.4, uri 0.3. Function words count in the description of a value, JSON {choice}, and
-// nowhere else (text_parts.h). Any other text, such as a sentence or a resource's body, is one
-// part. All vectors share one space, so the cosine of a goal and a candidate measures how well the
-// goal names the candidate.
+// 1, name 0.4, uri 0.3. A goal with several names is the sum of its sentence's unit vector and,
+// with weight 0.7, of that of the words beside its names. Function words count in the description
+// of a value, JSON {choice}, and nowhere else (text_parts.h). Any other text, such as a sentence or
+// a resource's body, is one part. All vectors share one space, so the cosine of a goal and a
+// candidate measures how well the goal names the candidate.
 //
 // Each part is cut after about `kMaxWords` words. Thread-safe.
 #pragma once

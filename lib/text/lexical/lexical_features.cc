@@ -49,6 +49,7 @@ void AppendRun(const Run& run, std::vector<Feature>& features) {
     if (!run.counts_function_words && IsFunctionWord(word)) continue;
     const std::uint64_t hash = Hash(word, kWordSeed);
     features.push_back({hash, run.weight});
+    if (!run.counts_pairs_and_grams) continue;
     if (previous != 0) features.push_back({HashPair(previous, hash), run.weight * kPairWeight});
     AppendGrams(word, run.weight, features);
     previous = hash;

@@ -173,6 +173,7 @@ std::vector<Phrase> SplitIntoPhrases(std::string_view text) {
   if (const std::string* const choice = ChoiceOf(object)) {
     return {{Shortened(*choice, kMaxPhraseBytes), 1}};
   }
+  if (const auto goal = GoalOf(object)) return {{Shortened(*goal->sentence, kMaxPhraseBytes), 1}};
   if (object.is_object()) return BodyPhrases(object);
   if (text.empty()) return {};
   return {{Shortened(text, kMaxPhraseBytes), 1}};

@@ -8,6 +8,7 @@
 //   the sum of its phrases' vectors, costs little. A slot such as <goal.AssetTag> is left out of
 //   the phrase, since its value is not known.
 // - The description of a value, JSON {choice}, is one phrase as it stands.
+// - A goal, JSON {goal, around}, is its sentence.
 // - Another JSON object, such as a resource's body, has a phrase for each leaf, "Power State: On",
 //   weighted 1 / depth; the shallowest kMaxPhrases count, of equally deep ones the first. Links and
 //   members with "@" in their names are left out.

@@ -34,4 +34,19 @@ const std::string* ChoiceOf(const nlohmann::json& object) {
   return found == object.end() ? nullptr : found->get_ptr<const std::string*>();
 }
 
+std::optional<GoalText> GoalOf(const nlohmann::json& object) {
+  if (!object.is_object() || object.size() != 2) return std::nullopt;
+  const auto goal = object.find("goal");
+  const auto around = object.find("around");
+  if (goal == object.end() || around == object.end() || !goal->is_string() || !around->is_array()) {
+    return std::nullopt;
+  }
+  GoalText text = {.sentence = goal->get_ptr<const std::string*>(), .around = {}};
+  for (const nlohmann::json& words : *around) {
+    if (!words.is_string()) return std::nullopt;
+    text.around.push_back(words.get_ptr<const std::string*>());
+  }
+  return text;
+}
+
 }  // namespace shoal::tokens

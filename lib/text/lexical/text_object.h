@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shoal::tokens {
 
@@ -21,5 +23,16 @@ bool IsCandidate(const nlohmann::json& object);
 // Returns the description of a value that a request may get, such as "value digits after from
 // before to": the text `choice` of an object that has nothing else. Null for any other object.
 const std::string* ChoiceOf(const nlohmann::json& object);
+
+// A goal's sentence with the words before, between and after the values in it that have to be told
+// apart, such as names: {"goal": "drop kim7, set omar17 to Operator", "around": ["drop", "set", "to
+// Operator"]}.
+struct GoalText {
+  const std::string* sentence;
+  std::vector<const std::string*> around;
+};
+
+// Returns what points into `object`; nothing for any other object.
+std::optional<GoalText> GoalOf(const nlohmann::json& object);
 
 }  // namespace shoal::tokens

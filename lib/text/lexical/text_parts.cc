@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/lexical/text_parts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -14,6 +15,9 @@ using nlohmann::json;
 
 constexpr float kUriWeight = 0.3F;
 constexpr float kNameWeight = 0.4F;
+constexpr float kNeighboursWeight = 0.7F;
+constexpr std::size_t kNeighbours = 3;
+constexpr std::size_t kMaxPlaces = 16;
 
 Part OneRun(float weight, std::string_view text, std::size_t word_limit) {
   Part part{weight, {Run{}}};
@@ -46,6 +50,31 @@ std::vector<Part> CandidateParts(const json& candidate, std::size_t word_limit) 
   add("name", kNameWeight);
   add("uri", kUriWeight);
   return parts;
+}
+
+// Adds a run for each of the nearest words in `text`, weighted by 1 / distance, which begins with
+// what the word tells: the value's place and side.
+void AddNeighbours(std::string_view text, const std::string& place, bool is_before,
+                   std::size_t word_limit, Part& part) {
+  std::vector<std::string> words;
+  AppendWords(text, word_limit, words);
+  std::erase_if(words, [](const std::string& word) { return IsFunctionWord(word); });
+  if (is_before) std::reverse(words.begin(), words.end());
+  for (std::size_t i = 0; i < std::min(words.size(), kNeighbours); ++i) {
+    part.runs.push_back({.weight = 1.0F / static_cast<float>(i + 1),
+                         .words = {place + (is_before ? " before " : " after ") + words[i]},
+                         .counts_pairs_and_grams = false});
+  }
+}
+
+std::vector<Part> GoalParts(const GoalText& goal, std::size_t word_limit) {
+  Part neighbours{kNeighboursWeight, {}};
+  for (std::size_t i = 0; i + 1 < std::min(goal.around.size(), kMaxPlaces); ++i) {
+    const std::string place = std::to_string(i + 1);
+    AddNeighbours(*goal.around[i], place, /*is_before=*/true, word_limit, neighbours);
+    AddNeighbours(*goal.around[i + 1], place, /*is_before=*/false, word_limit, neighbours);
+  }
+  return {OneRun(1, *goal.sentence, word_limit), std::move(neighbours)};
 }
 
 class LeafWalker {
@@ -87,6 +116,7 @@ std::vector<Part> SplitIntoParts(std::string_view text, std::size_t word_limit) 
   const json parsed = ObjectOf(text);
   if (IsCandidate(parsed)) return CandidateParts(parsed, word_limit);
   if (const std::string* const choice = ChoiceOf(parsed)) return {ChoicePart(*choice, word_limit)};
+  if (const auto goal = GoalOf(parsed)) return GoalParts(*goal, word_limit);
   if (parsed.is_object()) {
     LeafWalker walker(word_limit);
     walker.Walk(parsed, "", 0);

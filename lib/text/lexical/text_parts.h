@@ -6,6 +6,9 @@
 // - A choice, which is a JSON object with nothing but the text `choice`, is one part with one run,
 //   in which function words count: what a value means is often told by the "from" or "to" before
 //   it.
+// - A goal (text_object.h) has two parts: its sentence, and for each value in it the nearest words
+//   before and after it, each of them one word with the place of the value: "second after
+//   operator". The words of a sentence alone do not tell which of two names goes with which.
 // - Another JSON object, such as a resource's body, is one part. Each leaf is a run of the words of
 //   its key and its value, weighted 1 / depth, so that the state of the resource outweighs nested
 //   details. Members with "@" in their names, such as links and annotations, are left out.
@@ -24,6 +27,8 @@ struct Run {
   std::vector<std::string> words;
   // Whether function words are features too.
   bool counts_function_words = false;
+  // Whether pairs of its words and the letters in them are features too.
+  bool counts_pairs_and_grams = true;
 };
 
 struct Part {

@@ -11,6 +11,7 @@
 #include "actor/environments/redfish_source.h"
 #include "actor/environments/reward.h"
 #include "mockserver/faults/fault.h"
+#include "redfish/goals/sentence_values.h"
 #include "tests/actor/demonstrations/played.h"
 #include "tests/actor/environments/http_servers.h"
 
@@ -78,6 +79,18 @@ EpisodeStart EpisodeWhere(Player& player, const std::string& goal, bool satisfie
     if (player.environment().episode().satisfied == satisfied) return start;
   }
   throw std::runtime_error("no such episode");
+}
+
+TEST_CASE("A goal whose values have to be told apart tells what stands around them") {
+  const RedfishData data = LoadInProcess({.captures = {kCapture}, .goals = {8}});
+  Player player(std::make_unique<InProcessService>(data.worlds), nullptr, data.tasks);
+  const Transition first = player.Reset({.environment_id = 1, .pair = 0});
+  const std::string& text = player.environment().episode().text;
+  const auto content = nlohmann::json::parse(*first.observation.contents[0].text);
+  REQUIRE(content.at("goal") == text);
+  REQUIRE(content.at("around") == redfish::TextsAroundValues(text));
+  REQUIRE(content.at("around").size() == 3);
+  REQUIRE(first.observation.contents[3].key == first.observation.contents[0].key);
 }
 
 TEST_CASE("Turning a server on by the one right request succeeds at once") {

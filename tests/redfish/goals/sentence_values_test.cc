@@ -104,6 +104,17 @@ TEST_CASE("A long sentence keeps what looks like a value, wherever it stands") {
   REQUIRE(FindValue(values, "name") == nullptr);
 }
 
+TEST_CASE("The words around values are told where several have to be told apart") {
+  using Texts = std::vector<std::string>;
+  REQUIRE(TextsAroundValues("Drop kim7, set omar17 to Operator.") ==
+          Texts{"Drop", "set", "to Operator"});
+  REQUIRE(TextsAroundValues("dc-1 becomes dc-2 within 5 minutes") ==
+          Texts{"", "becomes", "within 5 minutes"});
+  REQUIRE(TextsAroundValues("user=kim7 password=XK-9.") == Texts{"user", "password", ""});
+  REQUIRE(TextsAroundValues("Delete kim7 within 5 minutes").empty());
+  REQUIRE(TextsAroundValues("").empty());
+}
+
 TEST_CASE("Words are contained where they are not part of longer ones") {
   REQUIRE(ContainsWords("set tag on node 1", "node 1"));
   REQUIRE_FALSE(ContainsWords("set tag on node 12", "node 1"));

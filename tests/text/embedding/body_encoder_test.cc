@@ -16,7 +16,8 @@ const std::vector<std::string>& Texts() {
       R"({"body":{"AssetTag":"a"},"method":"PATCH","uri":"/redfish/v1/Systems/1"})",
       R"({"PowerState":"Off"})",
       R"({"PowerState":)",
-      ""};
+      "",
+      R"({"around":["drop","set",""],"goal":"drop kim7, set omar17"})"};
   return kTexts;
 }
 
@@ -39,8 +40,8 @@ TEST_CASE("objects that are no requests are bodies, and all else goes to the oth
   REQUIRE(encoder.body_dimension() == sizes[1]);
   const runtime::Tensor vectors = EncodeAll(encoder, Texts());
   REQUIRE(bodies.texts == std::vector<std::vector<std::string>>{{Texts()[1], Texts()[3]}});
-  REQUIRE(others.texts ==
-          std::vector<std::vector<std::string>>{{Texts()[0], Texts()[2], Texts()[4], Texts()[5]}});
+  REQUIRE(others.texts == std::vector<std::vector<std::string>>{
+                              {Texts()[0], Texts()[2], Texts()[4], Texts()[5], Texts()[6]}});
   Calls unused;
   for (std::size_t i = 0; i < Texts().size(); ++i) {
     const bool body = i == 1 || i == 3;

@@ -82,6 +82,25 @@ TEST_CASE("of a choice, function words count, and where they stand", "[lexical]"
   REQUIRE(VectorOf(*encoder, choice("digits value")) == VectorOf(*encoder, "digits value"));
 }
 
+TEST_CASE("of a goal it counts which of its values the words stand beside", "[lexical]") {
+  const auto encoder = Shipped();
+  const std::string sentence = "drop kim7, set omar17 to Operator";
+  const auto goal = [&sentence](const std::string& around) {
+    return R"({"around":[)" + around + R"(],"goal":")" + sentence + R"("})";
+  };
+  const std::string as_it_stands = goal(R"("drop","set","to Operator")");
+  // The words are the same, each at a later value.
+  const std::string moved = goal(R"("","drop","set","to Operator")");
+  REQUIRE(Similarity(*encoder, as_it_stands, sentence) > 0.8F);
+  REQUIRE(Similarity(*encoder, moved, sentence) > 0.8F);
+  REQUIRE(Similarity(*encoder, as_it_stands, moved) < 0.75F);
+  REQUIRE(Similarity(*encoder, as_it_stands, goal(R"("drop","set","Operator")")) > 0.999F);
+  REQUIRE(VectorOf(*encoder, goal("")) == VectorOf(*encoder, sentence));
+  // What is no goal is a resource's body.
+  REQUIRE(VectorOf(*encoder, R"({"around":[7],"goal":"on"})") ==
+          VectorOf(*encoder, R"({"around":["7"],"goal":"on","more":null})"));
+}
+
 TEST_CASE("an object with more than a choice is a resource's body", "[lexical]") {
   const auto encoder = Shipped();
   REQUIRE(Similarity(*encoder, R"({"choice":"set","more":"from"})",

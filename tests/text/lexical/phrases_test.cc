@@ -96,6 +96,11 @@ TEST_CASE("the description of a value is a phrase as it stands") {
           std::vector<Phrase>{{"value digits after from before to", 1}});
 }
 
+TEST_CASE("a goal is its sentence") {
+  REQUIRE(SplitIntoPhrases(R"({"around":["drop","set",""],"goal":"Drop kim7, set omar17"})") ==
+          std::vector<Phrase>{{"Drop kim7, set omar17", 1}});
+}
+
 TEST_CASE("JSON of strange shapes becomes bounded phrases") {
   std::string deep = "{\"a\":1}";
   for (int i = 0; i < 5000; ++i) deep = "{\"a\":" + deep + "}";
