@@ -153,6 +153,10 @@ std::string Neighbour(const Word& word) {
   return IsMoreThanLetters(word.text) ? "value" : absl::AsciiStrToLower(word.text);
 }
 
+std::string Described(const std::string& word) {
+  return IsMoreThanLetters(word) ? "value " + ShapeOf(word) : "word " + word;
+}
+
 // Describes the words [begin, end) by what stands around them.
 std::string Around(const std::vector<Word>& words, std::size_t begin, std::size_t end) {
   std::string text;
@@ -234,8 +238,7 @@ std::vector<SentenceValue> ValuesOf(std::string_view sentence) {
     const std::string around = Around(words, i, i + 1);
     const bool is_value = LooksLikeValue(word);
     const Json number = NumberOf(word);
-    values.push_back({word, (is_value ? "value " + ShapeOf(word) : "word " + word) + around,
-                      is_value, HasPlace(word) ? place++ : -1});
+    values.push_back({word, Described(word) + around, is_value, HasPlace(word) ? place++ : -1});
     if (const std::string& whole = words[i].whole; !whole.empty()) {
       values.push_back({whole, "value " + ShapeOf(whole) + around, /*is_literal=*/true});
     }

@@ -5,8 +5,10 @@
 // "Add an operator account omar17 with password XK-9." offers among others "omar17", described as
 // "value lower digits after operator account before with". Descriptions leave out what looks like a
 // value, so the sentences of one phrasing share them, and a policy that has learned where a
-// password stands finds one that it never saw. A URL is described by the kind of file that it
-// names, "value url image after from before once", since the host in it says nothing.
+// password stands finds one that it never saw. Words of letters alone stay as they are, also names
+// of properties such as "SetupPassword", since a slot may have the same words in its name. A URL is
+// described by the kind of file that it names, "value url image after from before once", since the
+// host in it says nothing.
 #pragma once
 
 #include <cstddef>

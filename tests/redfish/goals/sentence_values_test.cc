@@ -42,6 +42,14 @@ TEST_CASE("Two sentences of one phrasing describe their values alike, whatever t
           std::string::npos);
 }
 
+TEST_CASE("The name of a property is described by its words, and is no plain word") {
+  const auto values = ValuesOf("Change SetupPassword from XK-09 to PROX");
+  REQUIRE(FindValue(values, "SetupPassword")->description ==
+          "word SetupPassword after change before from");
+  REQUIRE(FindValue(values, "SetupPassword")->is_literal);
+  REQUIRE(FindValue(values, "PROX")->description == "word PROX after value to before nothing");
+}
+
 TEST_CASE("A URL is described by the kind of file that it names, whatever its host is") {
   const std::string sentence =
       "BIOS from https://a-12.example/p/flash.fwpkg?key=a/b.iso, boot http://10.0.0.1/i.ISO, "
