@@ -90,6 +90,10 @@ struct ActionValueView {
   // the trained network prefers there, otherwise for the one that the target network prefers. With
   // quantiles it is one quantile of the return of this action in each row.
   std::span<const float> value;
+  // With retrace(), that action, [T+1, B], and Q of the target network for the recorded action of
+  // each row, [T+1, B], which has no meaning where there is none; otherwise empty.
+  std::span<const std::int64_t> preferred_action = {};
+  std::span<const float> recorded_value = {};
 };
 
 // What the policy and the target critics say of a batch, [T+1, B] each.
@@ -140,6 +144,8 @@ class ActionValueAlgorithm : public Algorithm {
   // Whether the trained network chooses the action whose value the target network states
   // (van Hasselt et al. 2016).
   virtual bool double_q() const = 0;
+  // Whether targets need to know which recorded actions are preferred, and what they are worth.
+  virtual bool retrace() const { return false; }
   // None of both where the algorithm learns Q(s, a) alone; both are above 0 where it learns the
   // distribution of returns, with policy.quantile_cosines.
   virtual QuantileCounts quantiles() const { return {}; }

@@ -8,7 +8,8 @@ namespace shoal::algorithms {
 void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("name", name, {.help = "algorithm", .choices = AlgorithmNames()});
   visitor.Knob("gamma", gamma, {.help = "discount", .min = 0, .max = 1});
-  visitor.Knob("lambda", lambda, {.help = "trace of the advantages", .min = 0, .max = 1});
+  visitor.Knob("lambda", lambda,
+               {.help = "trace of the advantages, or of Retrace", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
   visitor.Knob(
       "dual_clip", dual_clip,
@@ -36,6 +37,8 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("double_q", double_q,
                {.help = "DQN, IQN: the trained network chooses the action whose value the target "
                         "network states"});
+  visitor.Knob("retrace", retrace,
+               {.help = "DQN: targets are those of Retrace with lambda instead of n-step returns"});
   visitor.Knob("target_updates", target_updates,
                {.help = "DQN, IQN: the target network becomes the trained one this often",
                 .unit = "updates",

@@ -38,6 +38,8 @@ struct AlgorithmOptions {
   std::int64_t n_step = 1;
   // DQN, IQN: whether the trained network chooses the action whose value the target network states.
   bool double_q = true;
+  // DQN: whether targets are those of Retrace with `lambda` instead of n-step returns.
+  bool retrace = false;
   // DQN, IQN: the target network becomes the trained one every this many updates.
   std::int64_t target_updates = 200;
   // SAC: the share by which the target critics approach the trained ones in each update.

@@ -562,6 +562,9 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
         "policy.quantile_cosines: algorithm " + options.name +
         (spec.has_quantiles() ? " has no use for them" : " needs them"));
   }
+  if (options.retrace && (!spec.action_values || spec.has_quantiles())) {
+    return runtime::InvalidArgument("algorithm.retrace: needs action values without quantiles");
+  }
   if (spec.twin_critics != (algorithm->soft() != nullptr)) {
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
                                     (spec.twin_critics ? " has no use for them" : " needs them"));

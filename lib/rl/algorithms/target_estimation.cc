@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "rl/algorithms/algorithm.h"
@@ -26,7 +27,15 @@ std::vector<float> MeanTargets(const TrainingBatch& batch, const TargetNetworks&
   }
   const ActionValueRowsOfBatch values =
       networks.target->EvaluateActionValues(batch.batch, batch.tensors, preferred);
-  return algorithm.Estimate(batch.batch, {.value = values.value});
+  if (!algorithm.retrace()) return algorithm.Estimate(batch.batch, {.value = values.value});
+  std::vector<std::int64_t> rows(batch.batch.value.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const ActionValueRowsOfBatch recorded = networks.target->EvaluateActionValues(
+      batch.batch, batch.tensors, RecordedActions(batch.batch, rows));
+  return algorithm.Estimate(
+      batch.batch, {.value = values.value,
+                    .preferred_action = algorithm.double_q() ? preferred : values.greedy_action,
+                    .recorded_value = recorded.value});
 }
 
 // Sets the quantiles of the targets, their means, and the fractions at which those of the rows are

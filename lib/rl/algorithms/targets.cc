@@ -2,9 +2,11 @@
 #include "rl/algorithms/targets.h"
 
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "rl/estimators/generalised_advantages.h"
+#include "rl/estimators/retrace.h"
 #include "rl/estimators/returns.h"
 
 namespace shoal::algorithms {
@@ -70,6 +72,20 @@ Targets ByColumn(const UnrollBatch& batch, const PolicyView& view, const TargetO
     }
   }
   return targets;
+}
+
+estimators::ValueTransform TransformOf(const ActionValueTargetOptions& options) {
+  return options.transformed ? estimators::ValueTransform::kSignedHyperbolic
+                             : estimators::ValueTransform::kIdentity;
+}
+
+// Cut gives a lost row its own value as reward, which is what the network predicts.
+void InvertLostRewards(const UnrollBatch& batch, std::size_t b,
+                       estimators::ValueTransform transform, Column& column) {
+  for (std::size_t t = 0; t < column.reward.size(); ++t) {
+    if (!IsLost(batch, t * static_cast<std::size_t>(batch.columns) + b)) continue;
+    column.reward[t] = static_cast<float>(estimators::Invert(transform, column.reward[t]));
+  }
 }
 
 }  // namespace
@@ -138,12 +154,46 @@ Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
   });
 }
 
+std::vector<float> RetraceActionValueTargets(const UnrollBatch& batch, const PreferenceView& view,
+                                             double lambda,
+                                             const ActionValueTargetOptions& options) {
+  const auto transform = TransformOf(options);
+  const PolicyView values{.log_probability = batch.behaviour_log_probability, .value = view.value};
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  std::vector<float> targets(static_cast<std::size_t>(batch.length) * columns);
+  for (std::size_t b = 0; b < columns; ++b) {
+    Column column =
+        Cut(batch, values, b,
+            {.gamma = options.gamma, .lambda = lambda, .reward_scale = options.reward_scale});
+    InvertLostRewards(batch, b, transform, column);
+    const std::size_t length = column.reward.size();
+    std::vector<float> recorded;
+    for (std::size_t t = 0; t < length; ++t) {
+      const std::size_t row = t * columns + b;
+      // The preferred action has probability 1, so its ratio is at least 1.
+      const bool goes_on = batch.action[row] == view.preferred_action[row] && !IsLost(batch, row);
+      column.log_ratio[t] = goes_on ? 0.0F : -std::numeric_limits<float>::infinity();
+      recorded.push_back(view.recorded_value[row]);
+    }
+    const std::vector<float> next =
+        estimators::Invert(transform, std::span(column.value).subspan(1));
+    const std::vector<float> of_column =
+        estimators::TransformedRetraceTargets({.log_ratio = column.log_ratio,
+                                               .reward = column.reward,
+                                               .discount = column.discount,
+                                               .trace = column.trace,
+                                               .action_value = recorded,
+                                               .next_value = next},
+                                              transform);
+    for (std::size_t t = 0; t < length; ++t) targets[t * columns + b] = of_column[t];
+  }
+  return targets;
+}
+
 std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
                                       const ActionValueTargetOptions& options,
                                       std::span<const float> bonus) {
-  using estimators::ValueTransform;
-  const auto transform =
-      options.transformed ? ValueTransform::kSignedHyperbolic : ValueTransform::kIdentity;
+  const auto transform = TransformOf(options);
   const PolicyView view{.log_probability = batch.behaviour_log_probability, .value = value};
   const auto columns = static_cast<std::size_t>(batch.columns);
   std::vector<float> targets(static_cast<std::size_t>(batch.length) * columns);
@@ -155,11 +205,7 @@ std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const 
     for (std::size_t t = 0; t < length && !bonus.empty(); ++t) {
       column.reward[t] += column.discount[t] * bonus[(t + 1) * columns + b];
     }
-    for (std::size_t t = 0; t < length; ++t) {
-      // Cut gives a lost row its own value as reward, which is what the network predicts.
-      if (!IsLost(batch, t * columns + b)) continue;
-      column.reward[t] = static_cast<float>(estimators::Invert(transform, column.reward[t]));
-    }
+    InvertLostRewards(batch, b, transform, column);
     const std::vector<float> of_column =
         estimators::TransformedNStepReturns({.reward = column.reward,
                                              .discount = column.discount,

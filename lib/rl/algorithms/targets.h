@@ -89,4 +89,21 @@ std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const 
                                       const ActionValueTargetOptions& options,
                                       std::span<const float> bonus = {});
 
+// What a network says of the rows of a batch: the action that it prefers, what that is worth, and
+// what the recorded one is worth, [T+1, B] each.
+struct PreferenceView {
+  std::span<const std::int64_t> preferred_action;
+  std::span<const float> value;
+  std::span<const float> recorded_value;
+};
+
+// Returns the Retrace targets (estimators/retrace.h) of the action values of the rows, [T, B], for
+// the policy that always takes the preferred action: rewards count with the factor `lambda` a row
+// as long as the recorded actions are the preferred ones. The n steps of the options do not matter.
+// Ends of episodes are as in ActionValueTargets. REQUIRES: batch.Validate accepted the batch, whose
+// actions are numbers.
+std::vector<float> RetraceActionValueTargets(const UnrollBatch& batch, const PreferenceView& view,
+                                             double lambda,
+                                             const ActionValueTargetOptions& options);
+
 }  // namespace shoal::algorithms

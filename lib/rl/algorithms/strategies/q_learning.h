@@ -21,10 +21,16 @@ class QLearning : public ActionValueAlgorithm {
   }
 
   bool double_q() const override { return options_.double_q; }
+  bool retrace() const override { return options_.retrace; }
 
   std::vector<float> Estimate(const UnrollBatch& batch,
                               const ActionValueView& view) const override {
-    return ActionValueTargets(batch, view.value, options_.action_value_targets());
+    if (!retrace()) return ActionValueTargets(batch, view.value, options_.action_value_targets());
+    return RetraceActionValueTargets(batch,
+                                     {.preferred_action = view.preferred_action,
+                                      .value = view.value,
+                                      .recorded_value = view.recorded_value},
+                                     options_.lambda, options_.action_value_targets());
   }
 
  protected:

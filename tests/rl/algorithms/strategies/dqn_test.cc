@@ -71,6 +71,58 @@ TEST_CASE(
   REQUIRE(targets[2] == 3 + .25F * 50);
 }
 
+TEST_CASE(
+    "Retrace looks on as long as the preferred actions were taken, and as far as the episode") {
+  UnrollBatch batch = ThreeEpisodes();
+  batch.length = 6;
+  batch.flags = {kFirst, 0, kTerminated, kFirst, kTruncated, kFinal, 0};
+  batch.reward = {1, 2, 3, 4, 5, 0};
+  batch.value.assign(7, 0);
+  batch.weight = {1, 1, 1, 1, 1, 0};
+  batch.behaviour_log_probability.assign(6, -1);
+  batch.action = {0, 1, 0, 1, 1, -1};
+  const std::vector<float> value = {10, 20, 30, 40, 50, 60, 70};
+  const std::vector<float> recorded = {9, 19, 29, 39, 49, 59, 69};
+  const std::vector<std::int64_t> preferred = {0, 1, 1, 1, 1, 0, 0};
+  const ActionValueTargetOptions options = {.gamma = 0.5, .reward_scale = 2};
+  const std::vector<float> targets = RetraceActionValueTargets(
+      batch, {.preferred_action = preferred, .value = value, .recorded_value = recorded}, 0.8,
+      options);
+  REQUIRE(targets[2] == 6);
+  // The third action was not the preferred one.
+  REQUIRE(targets[1] == 4 + .5F * 30);
+  REQUIRE(targets[0] == Approx(2 + .5 * (20 + .8 * (19 - 19))));
+  REQUIRE(targets[4] == 10 + .5F * 60);
+  REQUIRE(targets[3] == Approx(8 + .5 * (50 + .8 * (40 - 49))));
+  // Without its final observation a truncated row tells the row before nothing new.
+  batch.flags = {kFirst, 0, kTerminated, kFirst, kTruncated, kFirst, 0};
+  REQUIRE(RetraceActionValueTargets(
+              batch, {.preferred_action = preferred, .value = value, .recorded_value = recorded},
+              0.8, options)[3] == 8 + .5F * 50);
+  const ActionValueTargetOptions transformed = {.gamma = 0.5, .transformed = true};
+  const auto in = [](double x) {
+    return estimators::Invert(estimators::ValueTransform::kSignedHyperbolic, x);
+  };
+  batch.flags = {kFirst, 0, kTerminated, kFirst, kTruncated, kFinal, 0};
+  REQUIRE(
+      RetraceActionValueTargets(
+          batch, {.preferred_action = preferred, .value = value, .recorded_value = recorded}, 0.8,
+          transformed)[3] ==
+      Approx(estimators::SignedHyperbolic(4 + .5 * (in(50) + .8 * (5 + .5 * in(60) - in(49))))));
+}
+
+TEST_CASE("A trainer with Retrace learns, and needs action values without quantiles") {
+  AlgorithmOptions options = DqnOptions();
+  options.retrace = true;
+  options.learning_rate = 1e-2;
+  options.gamma = 0.5;
+  options.target_updates = 10;
+  REQUIRE(SuccessAfterReplay(ActionValueSpec(), options, /*columns=*/32) > 0.8);
+  collectives::SingleRank alone;
+  options.name = "ppo";
+  REQUIRE(absl::IsInvalidArgument(PolicyTrainer::Create(SmallSpec(), options, 1, alone).status()));
+}
+
 TEST_CASE("Transformed targets leave the space of values before rewards are added") {
   UnrollBatch batch;
   batch.length = 3;
