@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/intent/capture_names.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 
 #include <algorithm>
@@ -260,6 +261,20 @@ std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const
   }
   if (best.name.empty() || !is_unique) return {};
   return {best};
+}
+
+void CaptureNames::AddWords(WordSet& words) const {
+  for (const std::vector<Name>* const names : {&attributes_, &boot_references_, &boot_titles_}) {
+    for (const Name& name : *names) {
+      words.insert(absl::AsciiStrToLower(name.name));
+      words.insert(name.words.begin(), name.words.end());
+    }
+  }
+  for (const auto& [attribute, values] : values_) {
+    for (const Json& value : values) {
+      if (value.is_string()) words.insert(absl::AsciiStrToLower(value.get<std::string>()));
+    }
+  }
 }
 
 }  // namespace shoal::intent

@@ -42,6 +42,8 @@ class CaptureNames {
   // Returns the boot options that the sentence names by reference ("Boot0003") or by the longest
   // part of a display name that only one option has.
   std::vector<NameMatch> BootOptions(const Sentence& sentence) const;
+  // Adds the names, and the words of the values, in lower case.
+  void AddWords(WordSet& words) const;
 
  private:
   struct Name {

@@ -14,33 +14,45 @@ namespace {
 
 constexpr std::size_t kMaxWords = 16;
 
+// Returns whether what stands at word `at` is said apart from the word before it.
+bool BeginsApart(const Sentence& sentence, std::size_t at) {
+  static constexpr std::array<std::string_view, 3> kJoints = {"and", "but", "then"};
+  if (at == 0 || at >= sentence.words().size()) return false;
+  if (sentence.ClauseOf(at) != sentence.ClauseOf(at - 1)) return true;
+  return std::find(kJoints.begin(), kJoints.end(), sentence.words()[at]) != kJoints.end();
+}
+
 // Returns the end of the match that begins at word `at`.
-std::optional<std::size_t> EndOfMatch(std::span<const std::string> words, std::size_t at,
+std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
                                       std::span<const std::string> stems) {
+  const std::vector<std::string>& words = sentence.words();
   if (stems.empty()) return at;
   if (stems.front() == "*") {
     for (std::size_t skip = 0; skip <= Cue::kGap && at + skip < words.size(); ++skip) {
-      if (const auto end = EndOfMatch(words, at + skip, stems.subspan(1))) return end;
+      if (skip > 0 && BeginsApart(sentence, at + skip)) break;
+      if (const auto end = EndOfMatch(sentence, at + skip, stems.subspan(1))) return end;
     }
     return std::nullopt;
   }
   if (at >= words.size()) return std::nullopt;
-  if (IsNearly(words[at], stems.front())) return EndOfMatch(words, at + 1, stems.subspan(1));
+  if (IsNearly(words[at], stems.front())) return EndOfMatch(sentence, at + 1, stems.subspan(1));
   // People write "poweron" and "assettag".
   const std::size_t next = stems.size() > 1 && stems[1] == "*" ? 2 : 1;
   if (next >= stems.size() || !IsNearly(words[at], stems.front() + stems[next])) {
     return std::nullopt;
   }
-  return EndOfMatch(words, at + 1, stems.subspan(next + 1));
+  return EndOfMatch(sentence, at + 1, stems.subspan(next + 1));
 }
 
-bool IsNegated(const std::vector<std::string>& words, std::size_t at) {
+bool IsNegated(const Sentence& sentence, std::size_t at) {
+  const std::vector<std::string>& words = sentence.words();
   static constexpr std::array<std::string_view, 11> kNot = {
       "no", "not", "never", "without", "don", "dont", "avoid", "nor", "neither", "than", "instead"};
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
     const std::string& word = words[at - back];
+    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at) || word == "but") return false;
     if (word == "no" && back == kReach) continue;
     if (std::find(kNot.begin(), kNot.end(), word) != kNot.end()) return true;
   }
@@ -49,7 +61,33 @@ bool IsNegated(const std::vector<std::string>& words, std::size_t at) {
 
 }  // namespace
 
-Cue::Cue(std::string_view text) : may_be_negated_(text.starts_with('~')) {
+bool TellsState(const Sentence& sentence, const CueMatch& match) {
+  static constexpr std::array<std::string_view, 21> kTelling = {
+      "was",      "were",    "is",    "are",  "has",     "have", "had",   "been",  "got",
+      "somebody", "someone", "show", "shows", "say", "report", "still", "stay", "already", "who",  "which", "cannot"};
+  static constexpr std::array<std::string_view, 10> kAsking = {
+      "must", "should", "be", "to", "shall", "need", "want", "will", "please", "can"};
+  constexpr std::size_t kReach = 3;
+  const auto is_one = [](const auto& all, const std::string& word) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+  };
+  const std::vector<std::string>& words = sentence.words();
+  // "off to on"
+  const bool goes_on = match.end + 1 < words.size() && words[match.end] == "to" &&
+                       (words[match.end + 1] == "on" || words[match.end + 1] == "off");
+  bool tells = goes_on;
+  for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
+    const std::size_t at = match.begin - back;
+    const std::string& word = words[at];
+    if (sentence.ClauseOf(at) != sentence.ClauseOf(match.begin)) break;
+    if (is_one(kAsking, word)) return false;
+    tells |= is_one(kTelling, word);
+  }
+  return tells;
+}
+
+Cue::Cue(std::string_view text)
+    : may_be_negated_(text.starts_with('~')), is_wish_(text.starts_with('!')) {
   const std::string copy(text);
   for (const auto& alternative : absl::StrSplit(copy, '|')) {
     std::vector<std::string> stems;
@@ -69,7 +107,7 @@ std::vector<CueMatch> Cue::FindAll(const Sentence& sentence) const {
   std::vector<CueMatch> matches;
   for (std::size_t at = 0; at < sentence.words().size(); ++at) {
     for (const std::vector<std::string>& stems : alternatives_) {
-      if (const auto end = EndOfMatch(sentence.words(), at, stems)) matches.push_back({at, *end});
+      if (const auto end = EndOfMatch(sentence, at, stems)) matches.push_back({at, *end});
     }
   }
   return matches;
@@ -80,11 +118,15 @@ std::optional<CueMatch> Cue::Find(const Sentence& sentence) const {
   return matches.empty() ? std::nullopt : std::optional(matches.front());
 }
 
-bool Cue::IsAffirmed(const Sentence& sentence) const {
-  const std::vector<CueMatch> matches = FindAll(sentence);
-  return std::any_of(matches.begin(), matches.end(), [&](const CueMatch& match) {
-    return may_be_negated_ || !IsNegated(sentence.words(), match.begin);
+bool Cue::IsAffirmed(const Sentence& sentence) const { return !Affirmed(sentence).empty(); }
+
+std::vector<CueMatch> Cue::Affirmed(const Sentence& sentence) const {
+  std::vector<CueMatch> matches = FindAll(sentence);
+  std::erase_if(matches, [&](const CueMatch& match) {
+    return (!may_be_negated_ && IsNegated(sentence, match.begin)) ||
+           (is_wish_ && TellsState(sentence, match));
   });
+  return matches;
 }
 
 }  // namespace shoal::intent

@@ -2,9 +2,10 @@
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
 // Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h); '*' stands for up to kGap words in between: "turn * on". Two words may
-// be written as one ("assettag"). A '~' before the first alternative says that the cue counts also
-// where the sentence negates it.
+// the finger (sentence.h); '*' stands for up to kGap words in between, which end with the clause and
+// before "and", "but" and "then": "turn * on". Two words may be written as one ("assettag"). A '~'
+// before the first alternative says that the cue counts also where the sentence negates it, and a
+// '!' that it does not count where the sentence tells how things are.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -36,13 +37,21 @@ class Cue {
   // Returns every match, at most one for each alternative and first word.
   std::vector<CueMatch> FindAll(const Sentence& sentence) const;
   // Returns whether there is a match before which the sentence does not say "not", "never",
-  // "without" or the like. A cue that begins with '~' does not mind.
+  // "without" or the like
+  // in the same clause. A cue that begins with '~' does not mind.
   bool IsAffirmed(const Sentence& sentence) const;
+  // Returns those matches.
+  std::vector<CueMatch> Affirmed(const Sentence& sentence) const;
 
  private:
   bool may_be_negated_ = false;
+  bool is_wish_ = false;
   // Each alternative's stems; "*" is a gap.
   std::vector<std::vector<std::string>> alternatives_;
 };
+
+// Returns whether the words at `match` say how things are or were, rather than what they should
+// become: "it was switched off", "somebody disabled it", "from off to on".
+bool TellsState(const Sentence& sentence, const CueMatch& match);
 
 }  // namespace shoal::intent

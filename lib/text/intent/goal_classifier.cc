@@ -29,7 +29,7 @@ constexpr float kDecay = 1e-5F;
 std::string WithoutValues(const Sentence& sentence) {
   std::string text;
   for (const Token& token : sentence.tokens()) {
-    std::string word = token.text;
+    std::string word = token.meant.empty() ? token.text : token.meant;
     if (token.kind == TokenKind::kUrl) {
       word = token.text.ends_with(".iso") ? "isoaddress" : "webaddress";
     } else if (token.kind == TokenKind::kHost) {

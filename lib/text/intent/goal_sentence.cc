@@ -129,9 +129,23 @@ double GoalSentence::About(const Sentence& sentence) const {
   return static_cast<double>(said) / static_cast<double>(about_.size());
 }
 
-bool GoalSentence::IsBarred(const Sentence& sentence) const {
-  return std::any_of(never_.begin(), never_.end(),
-                     [&](const Cue& cue) { return cue.IsAffirmed(sentence); });
+bool GoalSentence::Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const {
+  return std::any_of(about_.begin(), about_.end(), [&](const Cue& cue) {
+    const std::vector<CueMatch> said = cue.FindAll(sentence);
+    return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
+      return match.begin == begin && match.end == end;
+    });
+  });
+}
+
+bool GoalSentence::IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const {
+  const auto matters = [&](const CueMatch& match) {
+    return !values.contains(sentence.TokenOf(match.begin)) && !TellsState(sentence, match);
+  };
+  return std::any_of(never_.begin(), never_.end(), [&](const Cue& cue) {
+    const std::vector<CueMatch> said = cue.Affirmed(sentence);
+    return std::any_of(said.begin(), said.end(), matters);
+  });
 }
 
 }  // namespace shoal::intent

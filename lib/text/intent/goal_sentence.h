@@ -65,7 +65,11 @@ class GoalSentence {
   // How much the sentence is about the goal: the share of `about` that it says; a goal without
   // cues has half.
   double About(const Sentence& sentence) const;
-  bool IsBarred(const Sentence& sentence) const;
+  // Whether one of the cues of `about` is just the words [begin, end).
+  bool Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const;
+  // Whether it asks for what the goal must not hear. What is inside of the tokens of `values`, and
+  // what it says of how things are ("it was switched off"), does not matter.
+  bool IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const;
   const std::vector<ValueRule>& values() const { return values_; }
   const std::vector<TargetRule>& targets() const { return targets_; }
 

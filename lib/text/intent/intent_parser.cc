@@ -40,7 +40,7 @@ constexpr std::size_t kAlternatives = 3;
 constexpr double kTiny = 1e-6;
 
 // The words of a phrasing, without values.
-void AddKnownWords(std::string_view pattern, KnownWords& known) {
+void AddKnownWords(std::string_view pattern, WordSet& known) {
   std::string word;
   bool is_value = false;
   for (const char byte : std::string(pattern) + " ") {
@@ -56,25 +56,49 @@ void AddKnownWords(std::string_view pattern, KnownWords& known) {
   }
 }
 
-absl::StatusOr<KnownWords> ReadKnownWords(const std::string& folder,
-                                          const redfish::PhrasePattern::Lists& lists,
-                                          const redfish::GoalSuite& suite) {
-  KnownWords known;
-  SHOAL_ASSIGN_OR_RETURN(const std::string text,
-                         redfish::ReadWholeFile(folder + "/phrasings/words.txt"));
+absl::StatusOr<WordSet> ReadWords(const std::string& path) {
+  WordSet words;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, redfish::ReadWholeFile(path));
   for (const auto& line : absl::StrSplit(text, '\n')) {
-    if (!absl::StartsWith(line, "#")) AddKnownWords(std::string(line), known);
+    if (!absl::StartsWith(line, "#")) AddKnownWords(std::string(line), words);
   }
+  return words;
+}
+
+// Adds the words of the phrasings.
+void AddPhrasedWords(const redfish::PhrasePattern::Lists& lists, const redfish::GoalSuite& suite,
+                     WordSet& words) {
   for (const auto& [name, list] : lists) {
-    for (const redfish::PhrasePattern& phrase : list) AddKnownWords(phrase.text(), known);
+    for (const redfish::PhrasePattern& phrase : list) AddKnownWords(phrase.text(), words);
   }
   for (const auto& goal : suite) {
-    for (const auto& pattern : goal->train_patterns()) AddKnownWords(pattern.text(), known);
+    for (const auto& pattern : goal->train_patterns()) AddKnownWords(pattern.text(), words);
     for (const redfish::GoalTarget& target : goal->definition().targets) {
-      for (const auto& pattern : target.phrasings.train) AddKnownWords(pattern.text(), known);
+      for (const auto& pattern : target.phrasings.train) AddKnownWords(pattern.text(), words);
     }
   }
-  return known;
+}
+
+// Adds the words of all cues in a goal's [sentence].
+void AddCueWords(const Json& sentence, WordSet& words) {
+  if (sentence.is_string()) AddKnownWords(sentence.get<std::string>(), words);
+  if (!sentence.is_structured()) return;
+  for (const Json& part : sentence) AddCueWords(part, words);
+}
+
+absl::StatusOr<std::map<std::string, std::string, std::less<>>> ReadAbbreviations(
+    const std::string& path) {
+  std::map<std::string, std::string, std::less<>> abbreviations;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, redfish::ReadWholeFile(path));
+  for (const auto& line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    if (absl::StartsWith(line, "#")) continue;
+    const std::pair<std::string, std::string> pair = absl::StrSplit(line, absl::MaxSplits(": ", 1));
+    if (pair.second.empty()) {
+      return runtime::InvalidArgument(path + ": \"" + pair.first + "\" stands for nothing");
+    }
+    abbreviations.insert(pair);
+  }
+  return abbreviations;
 }
 
 bool SpeaksOfServer(const Sentence& sentence) {
@@ -83,9 +107,39 @@ bool SpeaksOfServer(const Sentence& sentence) {
   return kServer.Find(sentence).has_value();
 }
 
+// Returns whether it only asks to be told something, or to leave something as it is.
+bool AsksForNoChange(const Sentence& sentence) {
+  static const Cue kAlone(
+      "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
+      "keep * as is|keep * untouched|do not touch|do not change");
+  static const WordSet kTelling = {"explain", "describe", "list", "print", "check", "read", "count"};
+  static const WordSet kPolite = {"please", "pls", "plz", "can", "could", "you", "would", "kindly",
+                                  "hi",     "hey", "hello"};
+  if (sentence.is_question()) return true;
+  const std::vector<Token>& tokens = sentence.tokens();
+  if (tokens.front().clause != tokens.back().clause) return false;
+  if (kAlone.Find(sentence)) return true;
+  const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
+    return !kPolite.contains(absl::AsciiStrToLower(token.text));
+  });
+  return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
+}
+
+// Returns whether what stands at a word is only a reason or an occasion: "after replacing the DIMM".
+bool IsSurroundings(const Sentence& sentence, std::size_t at) {
+  static const WordSet kOccasions = {"before", "after", "because", "sinc", "due", "dur", "while",
+                                     "when",   "until", "for",     "as",   "so"};
+  constexpr std::size_t kReach = 5;
+  for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
+    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
+    if (kOccasions.contains(sentence.words()[at - back])) return true;
+  }
+  return false;
+}
+
 // Returns whether a short sentence has a noun that no phrasing and no list of words has: "turn on
 // the radio". In longer ones, and beside the server, such nouns are only surroundings.
-bool NamesUnknownThing(const Sentence& sentence, const KnownWords& known) {
+bool NamesUnknownThing(const Sentence& sentence, const WordSet& known) {
   static const std::set<std::string, std::less<>> kArticles = {"the", "a",   "an",
                                                                "my",  "our", "your"};
   constexpr std::size_t kShort = 6;
@@ -137,7 +191,20 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
                          redfish::LoadPhrases(folder, "refused.toml", "foreign", lists));
   std::vector<Cue> foreign;
   for (const redfish::PhrasePattern& thing : things) foreign.emplace_back(thing.text());
-  SHOAL_ASSIGN_OR_RETURN(KnownWords known, ReadKnownWords(folder, lists, suite));
+  const std::string phrasings = folder + "/phrasings/";
+  Vocabulary vocabulary;
+  SHOAL_ASSIGN_OR_RETURN(vocabulary.known, ReadWords(phrasings + "words.txt"));
+  SHOAL_ASSIGN_OR_RETURN(vocabulary.english, ReadWords(phrasings + "english.txt"));
+  SHOAL_ASSIGN_OR_RETURN(auto abbreviations,
+                         ReadAbbreviations(phrasings + "abbreviations.txt"));
+  WordSet telling;
+  AddPhrasedWords(lists, suite, telling);
+  vocabulary.known.insert(telling.begin(), telling.end());
+  for (const auto& goal : suite) AddCueWords(goal->definition().sentence, telling);
+  CaptureNames names(capture);
+  WordSet others = vocabulary.known;
+  others.insert(vocabulary.english.begin(), vocabulary.english.end());
+  names.AddWords(others);
   SHOAL_ASSIGN_OR_RETURN(GoalClassifier classifier, GoalClassifier::Train(suite, refused, encoder));
   std::vector<Reader> readers;
   for (const std::shared_ptr<const redfish::Goal>& goal : suite) {
@@ -147,28 +214,54 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
     readers.push_back({goal, std::move(rules), std::move(applied)});
   }
   return std::unique_ptr<const IntentParser>(
-      new IntentParser(std::move(readers), std::move(classifier), CaptureNames(capture),
-                       std::move(known), std::move(foreign)));
+      new IntentParser(std::move(readers), std::move(classifier), std::move(names),
+                       std::move(vocabulary),
+                       Speller(std::move(abbreviations), std::move(telling), std::move(others)),
+                       std::move(foreign)));
 }
 
 IntentParser::IntentParser(std::vector<Reader> readers, GoalClassifier classifier,
-                           CaptureNames names, KnownWords known, std::vector<Cue> foreign)
+                           CaptureNames names, Vocabulary vocabulary, Speller speller,
+                           std::vector<Cue> foreign)
     : readers_(std::move(readers)),
       classifier_(std::move(classifier)),
       names_(std::move(names)),
-      known_(std::move(known)),
+      vocabulary_(std::move(vocabulary)),
+      speller_(std::move(speller)),
       foreign_(std::move(foreign)) {}
 
+std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) const {
+  std::set<std::size_t> named;
+  const std::vector<NameMatch> matches = names_.Attributes(sentence);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    const NameMatch& match = matches[i];
+    const std::size_t next = i + 1 < matches.size() ? matches[i + 1].begin : sentence.words().size();
+    const std::size_t last = i > 0 ? matches[i - 1].end : 0;
+    const bool one_token = sentence.TokenOf(match.begin) == sentence.TokenOf(match.end - 1);
+    const bool has_value =
+        names_.Value(sentence, match.name, match.end, next, true).has_value() ||
+        names_.Value(sentence, match.name, last, match.begin, true).has_value();
+    const bool is_goal = std::any_of(readers_.begin(), readers_.end(), [&](const Reader& reader) {
+      return reader.rules.Covers(sentence, match.begin, match.end);
+    });
+    if (!one_token || !has_value || is_goal) continue;
+    for (std::size_t word = match.begin; word < match.end; ++word) named.insert(word);
+  }
+  return named;
+}
+
 IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence& sentence,
-                                           double likely) const {
+                                           const Sentence& plain, double likely) const {
   Reading reading;
   reading.likely = likely;
-  reading.about = reader.rules.About(sentence);
-  reading.barred = reader.rules.IsBarred(sentence);
+  reading.about = reader.rules.About(plain);
   reading.weight = std::log(likely + kTiny) - kAbout * (1.0 - reading.about);
+  if (reader.applied.ok()) {
+    reading.found = FindValues(sentence, reader.rules, **reader.applied, names_, vocabulary_);
+  }
+  reading.barred = reader.rules.IsBarred(plain, reading.found.tokens);
   if (reading.barred) reading.weight -= kBarred;
   if (!reader.applied.ok()) return reading;
-  reading.found = FindValues(sentence, reader.rules, **reader.applied, names_, known_);
   const FoundValues& found = reading.found;
   if (found.missing.empty() && !reader.rules.values().empty()) reading.weight += kComplete;
   reading.weight -= kMissing * static_cast<double>(found.missing.size());
@@ -178,14 +271,27 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
   return reading;
 }
 
+bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence,
+                                       const std::set<std::size_t>& values) const {
+  return std::any_of(foreign_.begin(), foreign_.end(), [&](const Cue& thing) {
+    const std::vector<CueMatch> said = thing.Affirmed(sentence);
+    return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
+      const std::size_t token = sentence.TokenOf(match.begin);
+      // "Monitoring" is no monitor.
+      return !values.contains(token) && !sentence.tokens()[token].text.ends_with("ing") &&
+             !IsSurroundings(sentence, match.begin);
+    });
+  });
+}
+
 std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading,
                                     const Sentence& sentence, const Intent& intent) const {
-  if (sentence.is_question()) return "it asks for information";
-  const bool is_foreign = NamesUnknownThing(sentence, known_) ||
-                          std::any_of(foreign_.begin(), foreign_.end(),
-                                      [&](const Cue& thing) { return thing.IsAffirmed(sentence); });
-  const bool only_mentions =
-      reading.fits && reading.likely >= kLeastWithOtherThings && SpeaksOfServer(sentence);
+  if (AsksForNoChange(sentence)) return "it asks for no change";
+  const bool is_foreign = NamesUnknownThing(sentence, vocabulary_.known) ||
+                          SpeaksOfOtherThings(sentence, reading.found.tokens);
+  const bool has_names = !reading.found.tokens.empty();
+  const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
+                             (has_names || SpeaksOfServer(sentence));
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
@@ -208,15 +314,17 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
 }
 
 absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
-  const Sentence sentence(text);
+  const Sentence sentence(text, &speller_);
   Intent intent;
   intent.refusal = "it has no words";
   if (sentence.words().empty()) return intent;
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<double> likely, classifier_.Probabilities(sentence));
+  const std::set<std::size_t> named = AttributeWords(sentence);
+  const Sentence plain = sentence.WithAttributes(named);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<double> likely, classifier_.Probabilities(plain));
   std::vector<Reading> readings;
   std::vector<std::size_t> order;
   for (std::size_t g = 0; g < readers_.size(); ++g) {
-    readings.push_back(ReadAs(readers_[g], sentence, likely[g]));
+    readings.push_back(ReadAs(readers_[g], sentence, plain, likely[g]));
     order.push_back(g);
   }
   const bool fits = std::any_of(readings.begin(), readings.end(),

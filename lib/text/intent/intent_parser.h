@@ -30,6 +30,7 @@
 #include "text/intent/capture_names.h"
 #include "text/intent/goal_classifier.h"
 #include "text/intent/goal_sentence.h"
+#include "text/intent/speller.h"
 #include "text/intent/value_finder.h"
 #include "text/lexical/text_encoder.h"
 
@@ -91,18 +92,25 @@ class IntentParser {
     double weight = 0.0;
   };
 
-  Reading ReadAs(const Reader& reader, const Sentence& sentence, double likely) const;
+  // Returns the words of BIOS attributes that the sentence names with a value.
+  std::set<std::size_t> AttributeWords(const Sentence& sentence) const;
+  // `plain` is the sentence with "attribute" in place of those.
+  Reading ReadAs(const Reader& reader, const Sentence& sentence, const Sentence& plain,
+                 double likely) const;
+  // Returns whether the sentence speaks of things that no goal is about, outside of `values`.
+  bool SpeaksOfOtherThings(const Sentence& sentence, const std::set<std::size_t>& values) const;
   // Returns why the best reading is no answer; empty when it is one.
   std::string RefusalOf(const Reader& reader, const Reading& reading, const Sentence& sentence,
                         const Intent& intent) const;
 
   IntentParser(std::vector<Reader> readers, GoalClassifier classifier, CaptureNames names,
-               KnownWords known, std::vector<Cue> foreign);
+               Vocabulary vocabulary, Speller speller, std::vector<Cue> foreign);
 
   const std::vector<Reader> readers_;
   const GoalClassifier classifier_;
   const CaptureNames names_;
-  const KnownWords known_;
+  const Vocabulary vocabulary_;
+  const Speller speller_;
   const std::vector<Cue> foreign_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "text/lexical/words.h"
@@ -78,6 +79,10 @@ TokenKind KindOf(std::string_view text) {
   return TokenKind::kWord;
 }
 
+bool EndsClause(char byte) { return std::string_view(",;.!?").find(byte) != std::string_view::npos; }
+
+bool IsDash(std::string_view text) { return text == "-" || text == "--" || text == "\u2013"; }
+
 std::string_view WithoutMarks(std::string_view text) {
   constexpr std::string_view kBefore = "([{<\"'`,;:-";
   constexpr std::string_view kAfter = ")]}>\"'`,;:.?";
@@ -109,9 +114,9 @@ std::size_t TicketLength(std::string_view text) {
 }
 
 bool AsksForInformation(std::string_view text) {
-  static constexpr std::array<std::string_view, 13> kAsking = {
-      "is ",   "are ",   "was ", "does ", "do ",  "did ",  "has ",
-      "what ", "which ", "who ", "when ", "how ", "where "};
+  static constexpr std::array<std::string_view, 14> kAsking = {
+      "is ",   "are ",   "was ", "does ", "do ",  "did ",   "has ",
+      "what ", "which ", "who ", "when ", "how ", "where ", "why "};
   // "Is it possible to", "is there a way to", "do you mind" ask for an action.
   static constexpr std::array<std::string_view, 5> kRequesting = {"is it ", "is there ", "do you ",
                                                                   "are you ", "how about "};
@@ -126,7 +131,7 @@ bool AsksForInformation(std::string_view text) {
 
 }  // namespace
 
-Sentence::Sentence(std::string_view text) {
+Sentence::Sentence(std::string_view text, const Speller* speller) {
   text = text.substr(0, kMaxBytes);
   text.remove_prefix(TicketLength(text));
   is_question_ = AsksForInformation(text);
@@ -144,27 +149,36 @@ Sentence::Sentence(std::string_view text) {
       if (end == text.npos || end == inside) continue;
       Add(text.substr(inside, end - inside), true);
       text.remove_prefix(end + close.size());
+      if (!text.empty() && EndsClause(text.front())) ++clause_;
       quoted = true;
       break;
     }
     if (quoted) continue;
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
-    Add(text.substr(0, end), false);
+    const std::string_view part = text.substr(0, end);
+    if (IsDash(part)) ++clause_;
+    Add(part, false);
+    const std::size_t last = part.find_last_not_of(")]\"'");
+    if (last != part.npos && EndsClause(part[last])) ++clause_;
     text.remove_prefix(end);
   }
-  AddWords();
+  AddWords(speller);
+}
+
+void Sentence::AddToken(std::string text, TokenKind kind) {
+  tokens_.push_back({.text = std::move(text), .kind = kind, .clause = clause_});
 }
 
 void Sentence::Add(std::string_view text, bool quoted) {
   if (quoted) {
     const TokenKind kind = KindOf(text);
-    tokens_.push_back({std::string(text), kind == TokenKind::kWord ? TokenKind::kQuoted : kind});
+    AddToken(std::string(text), kind == TokenKind::kWord ? TokenKind::kQuoted : kind);
     return;
   }
   const std::size_t arrow = std::min({text.find("->"), text.find("=>"), text.find("\u2192")});
   if (arrow != text.npos) {
     Add(text.substr(0, arrow), false);
-    tokens_.push_back({"to", TokenKind::kWord});
+    AddToken("to", TokenKind::kWord);
     Add(text.substr(arrow + (text[arrow] == '-' || text[arrow] == '=' ? 2 : 3)), false);
     return;
   }
@@ -186,10 +200,10 @@ void Sentence::Add(std::string_view text, bool quoted) {
       return;
     }
   }
-  tokens_.push_back({std::string(text), kind});
+  AddToken(std::string(text), kind);
 }
 
-void Sentence::AddWords() {
+void Sentence::AddWords(const Speller* speller) {
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     Token& token = tokens_[i];
     token.first_word = words_.size();
@@ -200,11 +214,26 @@ void Sentence::AddWords() {
     } else if (token.kind == TokenKind::kVersion) {
       words_.push_back("<version>");
     } else {
-      tokens::AppendWords(token.text, words_.size() + kWordsOfToken, words_);
+      const bool is_word = token.kind == TokenKind::kWord;
+      if (is_word && speller != nullptr) token.meant = speller->Meant(token.text).value_or("");
+      tokens::AppendWords(token.meant.empty() ? token.text : token.meant,
+                          words_.size() + kWordsOfToken, words_);
     }
     token.end_word = words_.size();
     token_of_.resize(words_.size(), i);
   }
+}
+
+Sentence Sentence::WithAttributes(const std::set<std::size_t>& words) const {
+  Sentence changed = *this;
+  std::vector<std::string> stems;
+  tokens::AppendWords("attribute", 1, stems);
+  for (const std::size_t word : words) {
+    changed.words_[word] = stems.front();
+    // The classifier learns attributes by this one.
+    changed.tokens_[token_of_[word]].meant = "ProcVirtualization";
+  }
+  return changed;
 }
 
 bool IsNearly(std::string_view word, std::string_view stem) {

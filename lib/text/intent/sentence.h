@@ -6,15 +6,21 @@
 // but not inside of addresses. Words are the parts of tokens as lib/text/lexical/words.h splits and
 // shortens them, so "AssetTag" and "asset tags" are the same two words. A token that can only be a
 // value, such as an address or a quotation, has no words. The number of a ticket at the beginning
-// ("ticket 4711:", "INC-123 -") is left out.
+// ("ticket 4711:", "INC-123 -") is left out. With a speller (speller.h), words are those that the
+// person meant; the texts of tokens stay as they were typed.
+//
+// A clause ends at a comma, another mark behind a word, or a dash.
 //
 // Immutable, safe for any number of threads.
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "text/intent/speller.h"
 
 namespace shoal::intent {
 
@@ -26,16 +32,23 @@ struct Token {
   // The index of the token's first word, and of the one after its last.
   std::size_t first_word = 0;
   std::size_t end_word = 0;
+  // The number of the clause in which it stands.
+  std::size_t clause = 0;
+  // What the speller made of it; empty when it is right as it is.
+  std::string meant = {};
 };
 
 class Sentence {
  public:
   static constexpr std::size_t kMaxBytes = 4000;
 
-  // Text beyond kMaxBytes is left out.
-  explicit Sentence(std::string_view text);
+  // Text beyond kMaxBytes is left out. `speller` may be null, and is not kept.
+  explicit Sentence(std::string_view text, const Speller* speller = nullptr);
 
   const std::vector<Token>& tokens() const { return tokens_; }
+  // Returns the sentence with the word "attribute" in place of all words of the tokens in which
+  // `words` are.
+  Sentence WithAttributes(const std::set<std::size_t>& words) const;
   // Lower-case stems. A token without words has the one word "<url>", "<host>" and so on.
   const std::vector<std::string>& words() const { return words_; }
   // Whether it only asks for information: "Is Secure Boot enabled?". Questions that ask for an
@@ -43,14 +56,18 @@ class Sentence {
   bool is_question() const { return is_question_; }
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
+  // Returns the clause in which a word stands.
+  std::size_t ClauseOf(std::size_t word) const { return tokens_[token_of_[word]].clause; }
 
  private:
   void Add(std::string_view text, bool quoted);
-  void AddWords();
+  void AddToken(std::string text, TokenKind kind);
+  void AddWords(const Speller* speller);
 
   std::vector<Token> tokens_;
   std::vector<std::string> words_;
   std::vector<std::size_t> token_of_;
+  std::size_t clause_ = 0;
   bool is_question_ = false;
 };
 

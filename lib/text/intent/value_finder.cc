@@ -20,6 +20,12 @@ using Json = nlohmann::json;
 
 // A sum of shape and cues below this is no value.
 constexpr double kLeastValueScore = 1.0;
+// How much worse a word of the language is as a name.
+constexpr double kOrdinary = 2.0;
+// What a cue in another clause counts less: it is mostly said of something else.
+constexpr double kOtherClause = 1.0;
+// What it counts that the old password stands before the new one.
+constexpr double kInOrder = 0.4;
 // A cue is at most so many words away from its value.
 constexpr std::size_t kReachOfCue = 3;
 
@@ -91,12 +97,16 @@ bool IsNameKind(const std::string& kind) {
 // Finds the values that have no form of their own.
 class NameFinder {
  public:
-  NameFinder(const Sentence& sentence, std::vector<std::size_t> candidates)
-      : sentence_(sentence), candidates_(std::move(candidates)) {}
+  NameFinder(const Sentence& sentence, const WordSet& english, std::vector<std::size_t> candidates)
+      : sentence_(sentence), english_(english), candidates_(std::move(candidates)) {}
 
   // Returns the token of each rule, or nothing.
   std::vector<std::optional<std::size_t>> Assign(const std::vector<const ValueRule*>& rules) {
     scores_.assign(rules.size(), {});
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      if (rules[r]->name == "other:Password") old_ = r;
+      if (rules[r]->name == "Password") new_ = r;
+    }
     for (std::size_t r = 0; r < rules.size(); ++r) {
       for (const std::size_t token : candidates_) {
         scores_[r].push_back(Score(*rules[r], token));
@@ -116,32 +126,49 @@ class NameFinder {
     for (const Cue& cue : rule.before) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (match.end > token.first_word) continue;
-        before = std::max(
-            before, CueScore(match, token.first_word - match.end, match.end, token.first_word));
+        before = std::max(before, CueScore(match, token.clause, match.end, token.first_word));
       }
     }
     double after = 0.0;
     for (const Cue& cue : rule.after) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (match.begin < token.end_word) continue;
-        after = std::max(
-            after, CueScore(match, match.begin - token.end_word, token.end_word, match.begin));
+        after = std::max(after, CueScore(match, token.clause, token.end_word, match.begin));
       }
     }
     score += before + after;
-    const bool is_old = token.first_word > 0 && sentence_.words()[token.first_word - 1] == "from";
-    if (rule.kind == "tag" && is_old) score -= 3.0;
+    if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
     const bool weak = token.kind == TokenKind::kWord && IsPlain(ShapeOf(token.text));
-    return weak && before + after < 2.0 ? -5.0 : score;
+    if (weak && before + after < 2.0) return -5.0;
+    return weak && IsOrdinary(token) ? score - kOrdinary : score;
   }
 
-  // `distance` words lie between cue and value, which are [from, to).
-  double CueScore(const CueMatch& match, std::size_t distance, std::size_t from,
+  // Returns whether the words before a token say that it is no more: "from", "the old tag".
+  bool IsOld(const Token& token) const {
+    static const WordSet kOld = {"from", "old", "previou", "former", "instead", "than", "not"};
+    constexpr std::size_t kBefore = 2;
+    for (std::size_t back = 1; back <= kBefore && back <= token.first_word; ++back) {
+      const std::size_t at = token.first_word - back;
+      if (sentence_.ClauseOf(at) != token.clause || sentence_.words()[at] == "to") return false;
+      if (kOld.contains(sentence_.words()[at])) return true;
+    }
+    return false;
+  }
+
+  // Returns whether a token is a word of the language, and a name only by chance.
+  bool IsOrdinary(const Token& token) const {
+    return !token.meant.empty() || english_.contains(absl::AsciiStrToLower(token.text));
+  }
+
+  // The words [from, to) lie between the cue and the value, which stands in `clause`.
+  double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
                   std::size_t to) const {
+    const std::size_t distance = to - from;
     if (distance > kReachOfCue) return 0.0;
     double score =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
     score -= 0.7 * static_cast<double>(distance);
+    if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
     for (const std::size_t other : candidates_) {
       const std::size_t word = sentence_.tokens()[other].first_word;
       if (word >= from && word < to) score -= 2.0;
@@ -149,8 +176,15 @@ class NameFinder {
     return std::max(score, 0.0);
   }
 
+  // People mostly say the old password before the new one.
+  double OrderScore(const std::vector<std::optional<std::size_t>>& chosen) const {
+    return old_ && new_ && chosen[*old_] && chosen[*new_] && *chosen[*old_] < *chosen[*new_] ? kInOrder
+                                                                                           : 0.0;
+  }
+
   void Search(std::size_t rule, double total, std::vector<std::optional<std::size_t>>& chosen) {
     if (rule == chosen.size()) {
+      total += OrderScore(chosen);
       if (total > best_total_) {
         best_total_ = total;
         best_ = chosen;
@@ -171,8 +205,11 @@ class NameFinder {
   }
 
   const Sentence& sentence_;
+  const WordSet& english_;
   const std::vector<std::size_t> candidates_;
   std::vector<std::vector<double>> scores_;  // [rules][candidates]
+  std::optional<std::size_t> old_;
+  std::optional<std::size_t> new_;
   double best_total_ = 0.0;
   std::vector<std::optional<std::size_t>> best_;
 };
@@ -225,8 +262,12 @@ std::string VersionIn(std::string url) {
 class ValueFinder {
  public:
   ValueFinder(const Sentence& sentence, const GoalSentence& rules, const redfish::AppliedGoal& goal,
-              const CaptureNames& names, const KnownWords& known)
-      : sentence_(sentence), rules_(rules), goal_(goal), names_(names), known_(known) {}
+              const CaptureNames& names, const Vocabulary& vocabulary)
+      : sentence_(sentence),
+        rules_(rules),
+        goal_(goal),
+        names_(names),
+        vocabulary_(vocabulary) {}
 
   FoundValues Find() {
     FindTargets();
@@ -261,18 +302,22 @@ class ValueFinder {
   // Returns +1 when the sentence wants the thing at `match` on, -1 when off, and 0 when it does not
   // say: what stands after the thing ("IPMI disabled") counts before the nearest verb in front of
   // it.
-  int StateAt(const CueMatch& match) const {
+  // With `wants_on`, only words in the same clause count: in "no Telnet, NTP from a.b" the "no" is
+  // Telnet's.
+  int StateAt(const CueMatch& match, bool wants_on) const {
     static const Cue kOn("enable|activate|start|open|allow|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
         "never");
-    if (const int state = StateAfter(match.end)) return state;
+    const std::size_t clause = sentence_.ClauseOf(match.begin);
+    if (const int state = StateAfter(match.end, wants_on)) return state;
     std::size_t nearest = 8;
     int state = 0;
     for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
       for (const CueMatch& said : cue->FindAll(sentence_)) {
         const bool is_verb = !TextOf(said.begin).ends_with("ed");
         if (said.end > match.begin || match.begin - said.end >= nearest || !is_verb) continue;
+        if (wants_on && sentence_.ClauseOf(said.begin) != clause) continue;
         // "Telnet off, IPMI off": the first "off" is Telnet's.
         const bool is_particle =
             TextOf(said.begin) == "off" && said.begin > 0 && TextOf(said.begin - 1) != "turn" &&
@@ -286,11 +331,13 @@ class ValueFinder {
   }
 
   // Returns the state that the words from `at` on give to what stands before them, or 0.
-  int StateAfter(std::size_t at) const {
+  int StateAfter(std::size_t at, bool in_clause) const {
     static constexpr std::array<std::string_view, 20> kBetween = {
         "and", "or",  "must",    "be",       "should", "is",  "are",  "has",  "have",   "to",
         "get", "lan", "service", "protocol", "over",   "all", "both", "ipmi", "telnet", "needs"};
+    const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
     for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
+      if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
       const std::string text = TextOf(at);
       const bool before_article =
           at + 1 < words().size() && (words()[at + 1] == "the" || words()[at + 1] == "this");
@@ -322,7 +369,7 @@ class ValueFinder {
       }
       if (!offered) continue;
       found_.targets.insert(rule.name);
-      const int state = StateAt(*said);
+      const int state = StateAt(*said, rule.state == "on");
       if ((rule.state == "off" && state > 0) || (rule.state == "on" && state < 0)) {
         found_.misfit = "the goal is " + rule.name + " " + rule.state;
       }
@@ -339,6 +386,9 @@ class ValueFinder {
     }
     if (rules.empty()) return;
     attributes_ = names_.Attributes(sentence_);
+    std::erase_if(attributes_, [&](const NameMatch& match) {
+      return rules_.Covers(sentence_, match.begin, match.end);
+    });
     std::vector<std::optional<Json>> values;
     for (std::size_t i = 0; i < attributes_.size(); ++i) {
       values.push_back(ValueOf(i));
@@ -480,13 +530,26 @@ class ValueFinder {
   bool IsKnown(const Token& token) const {
     std::string text = absl::AsciiStrToLower(token.text);
     while (!text.empty() && text.ends_with('!')) text.pop_back();
-    if (known_.contains(text)) return true;
+    if (vocabulary_.known.contains(text)) return true;
+    // "i.e", "p.m"
+    std::string letters = text;
+    std::erase(letters, '.');
+    if (letters.size() < text.size() && letters.size() < 4 && vocabulary_.known.contains(letters)) {
+      return true;
+    }
     const std::size_t apostrophe = text.find('\'');
-    if (apostrophe != text.npos && known_.contains(text.substr(0, apostrophe))) return true;
+    if (apostrophe != text.npos && vocabulary_.known.contains(text.substr(0, apostrophe))) return true;
     // A hyphen joins words: "re-enable", "log-in".
     const std::size_t hyphen = text.find('-');
-    return hyphen != text.npos && hyphen > 0 && known_.contains(text.substr(0, hyphen)) &&
-           known_.contains(text.substr(hyphen + 1));
+    if (hyphen == text.npos || hyphen == 0) return false;
+    return vocabulary_.known.contains(text.substr(0, hyphen)) &&
+           vocabulary_.known.contains(text.substr(hyphen + 1)) && !FollowsNaming(token);
+  }
+
+  // Returns whether the word before a token says that a name comes: "user dc-hands".
+  bool FollowsNaming(const Token& token) const {
+    static const WordSet kNaming = {"user", "username", "account", "name", "call", "named"};
+    return token.first_word > 0 && kNaming.contains(words()[token.first_word - 1]);
   }
 
   bool IsOfAttribute(const Token& token) const {
@@ -530,7 +593,7 @@ class ValueFinder {
     if (left.size() != 1 || open == tokens.end()) return;
     const auto rule = static_cast<std::size_t>(open - tokens.begin());
     const bool only = std::find(open + 1, tokens.end(), std::nullopt) == tokens.end();
-    if (only && rules[rule]->kind == "user") *open = left.front();
+    if (only && rules[rule]->kind == "user" && !rules[rule]->optional) *open = left.front();
   }
 
   void FindNames() {
@@ -541,25 +604,35 @@ class ValueFinder {
     if (rules.empty()) return;
     const std::vector<std::size_t> candidates = Candidates();
     std::vector<std::optional<std::size_t>> tokens =
-        NameFinder(sentence_, candidates).Assign(rules);
+        NameFinder(sentence_, vocabulary_.english, candidates).Assign(rules);
     TakeOnlyOneLeft(rules, candidates, tokens);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& readings = goal_.binding().readings;
       const auto reading = readings.find(rules[r]->name);
       if (tokens[r]) {
+        found_.tokens.insert(*tokens[r]);
         const bool is_last = *tokens[r] + 1 == sentence_.tokens().size();
         Put(*rules[r], NameOf(sentence_.tokens()[*tokens[r]], rules[r]->kind, is_last));
       } else {
-        Put(*rules[r], reading == readings.end() ? Json() : reading->second);
+        Put(*rules[r], reading == readings.end() ? Json() : Administrator(reading->second));
       }
     }
+  }
+
+  // Returns the administrator whom the sentence names, or `captured`.
+  Json Administrator(const Json& captured) const {
+    for (const Token& token : sentence_.tokens()) {
+      const std::string name = absl::AsciiStrToLower(token.text);
+      if (name == "root" || name == "administrator") return token.text;
+    }
+    return captured;
   }
 
   const Sentence& sentence_;
   const GoalSentence& rules_;
   const redfish::AppliedGoal& goal_;
   const CaptureNames& names_;
-  const KnownWords& known_;
+  const Vocabulary& vocabulary_;
   std::vector<NameMatch> attributes_;
   FoundValues found_;
 };
@@ -572,8 +645,8 @@ bool LooksLikeValue(const Token& token) {
 
 FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
                        const redfish::AppliedGoal& goal, const CaptureNames& names,
-                       const KnownWords& known) {
-  return ValueFinder(sentence, rules, goal, names, known).Find();
+                       const Vocabulary& vocabulary) {
+  return ValueFinder(sentence, rules, goal, names, vocabulary).Find();
 }
 
 }  // namespace shoal::intent

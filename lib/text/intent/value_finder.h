@@ -7,7 +7,7 @@
 // after it, of which closer and longer ones count more. The assignment with the largest sum is
 // chosen.
 //
-// Immutable, safe for any number of threads. It borrows the names and the known words.
+// Immutable, safe for any number of threads. It borrows the names and the vocabulary.
 #pragma once
 
 #include <map>
@@ -20,6 +20,7 @@
 #include "text/intent/capture_names.h"
 #include "text/intent/goal_sentence.h"
 #include "text/intent/sentence.h"
+#include "text/intent/speller.h"
 
 namespace shoal::intent {
 
@@ -28,19 +29,26 @@ struct FoundValues {
   redfish::Values values;
   // The targets that the sentence singles out; empty means all.
   std::set<std::string> targets;
+  // The tokens in which values without a form of their own stand.
+  std::set<std::size_t> tokens;
   // The names of values that the sentence does not give.
   std::vector<std::string> missing;
   // Why the sentence cannot mean the goal; empty when it can.
   std::string misfit;
 };
 
-// Words that are part of the language rather than values, in lower case.
-using KnownWords = std::set<std::string, std::less<>>;
+// Words that are part of the language rather than values.
+struct Vocabulary {
+  // Never values.
+  WordSet known;
+  // Values only beside clear cues: some are names, too ("frank").
+  WordSet english;
+};
 
 // Finds the values that `goal` needs, by `rules`.
 FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
                        const redfish::AppliedGoal& goal, const CaptureNames& names,
-                       const KnownWords& known);
+                       const Vocabulary& vocabulary);
 
 // Returns whether a token looks like a value rather than a word: it has a digit, a sign, or a
 // capital inside.
