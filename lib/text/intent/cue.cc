@@ -62,11 +62,12 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 }  // namespace
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
+  // Both are stems.
   static constexpr std::array<std::string_view, 21> kTelling = {
       "was",      "were",    "is",    "are",  "has",     "have", "had",   "been",  "got",
-      "somebody", "someone", "show", "shows", "say", "report", "still", "stay", "already", "who",  "which", "cannot"};
+      "somebody", "someon", "show", "shows", "say", "report", "still", "stay", "already", "who",  "which", "cannot"};
   static constexpr std::array<std::string_view, 10> kAsking = {
-      "must", "should", "be", "to", "shall", "need", "want", "will", "please", "can"};
+      "must", "should", "be", "to", "shall", "need", "want", "will", "pleas", "can"};
   constexpr std::size_t kReach = 3;
   const auto is_one = [](const auto& all, const std::string& word) {
     return std::find(all.begin(), all.end(), word) != all.end();

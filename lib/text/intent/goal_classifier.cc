@@ -24,6 +24,8 @@ constexpr std::size_t kRefusedSentences = 1500;
 constexpr int kEpochs = 12;
 constexpr float kRate = 4.0F;
 constexpr float kDecay = 1e-5F;
+// People's sentences are less like the phrasings than the classifier has learned to expect.
+constexpr double kTemperature = 1.5;
 
 // Returns the sentence with words for values in place of them.
 std::string WithoutValues(const Sentence& sentence) {
@@ -180,6 +182,7 @@ absl::StatusOr<std::vector<double>> GoalClassifier::Probabilities(const Sentence
   const std::vector<std::string> texts = {WithoutValues(sentence)};
   SHOAL_ASSIGN_OR_RETURN(const std::vector<float> vector, Encode(*encoder_, texts));
   std::vector<double> probabilities = Logits(weights_, classes_, vector);
+  for (double& logit : probabilities) logit /= kTemperature;
   Softmax(probabilities);
   return probabilities;
 }

@@ -29,6 +29,8 @@ constexpr double kLeastScore = 0.5;
 // The same where the classifier is sure and all values are there.
 constexpr double kLeastAboutWhenSure = 0.5;
 constexpr double kSure = 0.5;
+// It is not sure of fewer words.
+constexpr std::size_t kFewWords = 4;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
 constexpr double kLeastProbability = 0.0002;
 // A sentence that says all cues may mention other things where the goal is at least so likely.
@@ -127,12 +129,12 @@ bool AsksForNoChange(const Sentence& sentence) {
 
 // Returns whether what stands at a word is only a reason or an occasion: "after replacing the DIMM".
 bool IsSurroundings(const Sentence& sentence, std::size_t at) {
-  static const WordSet kOccasions = {"before", "after", "because", "sinc", "due", "dur", "while",
-                                     "when",   "until", "for",     "as",   "so"};
+  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
+                                     "while",  "when",  "until",   "for",   "as",  "so"};
   constexpr std::size_t kReach = 5;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
     if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
-    if (kOccasions.contains(sentence.words()[at - back])) return true;
+    if (kOccasions.contains(sentence.TextAt(at - back))) return true;
   }
   return false;
 }
@@ -198,8 +200,9 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
   SHOAL_ASSIGN_OR_RETURN(auto abbreviations,
                          ReadAbbreviations(phrasings + "abbreviations.txt"));
   WordSet telling;
-  AddPhrasedWords(lists, suite, telling);
-  vocabulary.known.insert(telling.begin(), telling.end());
+  WordSet phrased;
+  AddPhrasedWords(lists, suite, phrased);
+  vocabulary.known.insert(phrased.begin(), phrased.end());
   for (const auto& goal : suite) AddCueWords(goal->definition().sentence, telling);
   CaptureNames names(capture);
   WordSet others = vocabulary.known;
@@ -216,7 +219,8 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
   return std::unique_ptr<const IntentParser>(
       new IntentParser(std::move(readers), std::move(classifier), std::move(names),
                        std::move(vocabulary),
-                       Speller(std::move(abbreviations), std::move(telling), std::move(others)),
+                       Speller(std::move(abbreviations), std::move(telling), std::move(phrased),
+                               std::move(others)),
                        std::move(foreign)));
 }
 
@@ -260,7 +264,19 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
     reading.found = FindValues(sentence, reader.rules, **reader.applied, names_, vocabulary_);
   }
   reading.barred = reader.rules.IsBarred(plain, reading.found.tokens);
+  const auto takes = [&reader](std::string_view kind) {
+    const std::vector<ValueRule>& values = reader.rules.values();
+    return std::any_of(values.begin(), values.end(),
+                       [&](const ValueRule& rule) { return rule.kind == kind; });
+  };
+  // Addresses and attributes are said only where a goal takes them.
+  const std::vector<Token>& tokens = sentence.tokens();
+  const bool has_url = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    return token.kind == TokenKind::kUrl;
+  });
+  reading.barred |= has_url && !takes("url");
   if (reading.barred) reading.weight -= kBarred;
+  if (sentence.words() != plain.words() && !takes("attribute")) reading.weight -= kMisfit;
   if (!reader.applied.ok()) return reading;
   const FoundValues& found = reading.found;
   if (found.missing.empty() && !reader.rules.values().empty()) reading.weight += kComplete;
@@ -276,9 +292,9 @@ bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence,
   return std::any_of(foreign_.begin(), foreign_.end(), [&](const Cue& thing) {
     const std::vector<CueMatch> said = thing.Affirmed(sentence);
     return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
-      const std::size_t token = sentence.TokenOf(match.begin);
+      const std::size_t token = sentence.TokenOf(match.end - 1);
       // "Monitoring" is no monitor.
-      return !values.contains(token) && !sentence.tokens()[token].text.ends_with("ing") &&
+      return !values.contains(token) && !sentence.TextAt(match.end - 1).ends_with("ing") &&
              !IsSurroundings(sentence, match.begin);
     });
   });
@@ -296,7 +312,7 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
   const bool is_sure =
-      has_values && reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
+      has_values && sentence.words().size() >= kFewWords && reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
   const bool is_about = reading.about >= kLeastAbout || is_sure;
   if (!is_about || reading.likely < kLeastProbability) {
     return "no goal fits; the nearest is " + intent.goal;

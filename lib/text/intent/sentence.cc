@@ -224,6 +224,10 @@ void Sentence::AddWords(const Speller* speller) {
   }
 }
 
+std::string Sentence::TextAt(std::size_t word) const {
+  return absl::AsciiStrToLower(tokens_[token_of_[word]].text);
+}
+
 Sentence Sentence::WithAttributes(const std::set<std::size_t>& words) const {
   Sentence changed = *this;
   std::vector<std::string> stems;

@@ -56,6 +56,8 @@ class Sentence {
   bool is_question() const { return is_question_; }
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
+  // Returns the text of that token, in lower case.
+  std::string TextAt(std::size_t word) const;
   // Returns the clause in which a word stands.
   std::size_t ClauseOf(std::size_t word) const { return tokens_[token_of_[word]].clause; }
 

@@ -38,10 +38,11 @@ std::optional<std::string> Nearest(std::string_view word, const WordSet& words) 
 
 }  // namespace
 
-Speller::Speller(std::map<std::string, std::string, std::less<>> abbreviations, WordSet goals,
-                 WordSet others)
+Speller::Speller(std::map<std::string, std::string, std::less<>> abbreviations, WordSet telling,
+                 WordSet phrased, WordSet others)
     : abbreviations_(std::move(abbreviations)),
-      goals_(std::move(goals)),
+      telling_(std::move(telling)),
+      phrased_(std::move(phrased)),
       others_(std::move(others)) {}
 
 std::optional<std::string> Speller::Meant(std::string_view word) const {
@@ -53,9 +54,11 @@ std::optional<std::string> Speller::Meant(std::string_view word) const {
     return absl::ascii_islower(static_cast<unsigned char>(byte));
   });
   if (!is_plain || lower.size() < kShortest) return std::nullopt;
-  if (goals_.contains(lower) || others_.contains(lower)) return std::nullopt;
-  if (auto nearest = Nearest(lower, goals_)) return nearest;
-  return std::nullopt;
+  for (const WordSet* const right : {&telling_, &phrased_, &others_}) {
+    if (right->contains(lower)) return std::nullopt;
+  }
+  if (auto nearest = Nearest(lower, telling_)) return nearest;
+  return Nearest(lower, phrased_);
 }
 
 }  // namespace shoal::intent

@@ -2,8 +2,8 @@
 // What a person meant by a word: abbreviations of the field, and slips of the finger.
 //
 // A word that is neither known nor English, and is one letter away from known words (one too many,
-// one too few, another one, or two swapped), is taken for one of them: for one of the goals' own
-// words before others, and for one with the same first letter before others.
+// one too few, another one, or two swapped), is taken for one of them: for a word by which goals are
+// told before others, and for one with the same first letter before others.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -21,10 +21,11 @@ using WordSet = std::set<std::string, std::less<>>;
 
 class Speller {
  public:
-  // `abbreviations` has what each one stands for; `goals` the words by which goals are told;
-  // `others` words that are right as they are.
-  Speller(std::map<std::string, std::string, std::less<>> abbreviations, WordSet goals,
-          WordSet others);
+  // `abbreviations` has what each one stands for; `telling` the words by which goals are told;
+  // `phrased` further words of the phrasings; `others` words that are right as they are, and for
+  // which no other word is taken.
+  Speller(std::map<std::string, std::string, std::less<>> abbreviations, WordSet telling,
+          WordSet phrased, WordSet others);
 
   // Returns what `word` was meant to be, in lower case, or nothing when it is right as it is, or
   // is no plain word.
@@ -32,7 +33,8 @@ class Speller {
 
  private:
   const std::map<std::string, std::string, std::less<>> abbreviations_;
-  const WordSet goals_;
+  const WordSet telling_;
+  const WordSet phrased_;
   const WordSet others_;
 };
 

@@ -145,12 +145,12 @@ class NameFinder {
 
   // Returns whether the words before a token say that it is no more: "from", "the old tag".
   bool IsOld(const Token& token) const {
-    static const WordSet kOld = {"from", "old", "previou", "former", "instead", "than", "not"};
+    static const WordSet kOld = {"from", "old", "previous", "former", "instead", "than", "not"};
     constexpr std::size_t kBefore = 2;
     for (std::size_t back = 1; back <= kBefore && back <= token.first_word; ++back) {
       const std::size_t at = token.first_word - back;
       if (sentence_.ClauseOf(at) != token.clause || sentence_.words()[at] == "to") return false;
-      if (kOld.contains(sentence_.words()[at])) return true;
+      if (kOld.contains(sentence_.TextAt(at))) return true;
     }
     return false;
   }
@@ -315,13 +315,13 @@ class ValueFinder {
     int state = 0;
     for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
       for (const CueMatch& said : cue->FindAll(sentence_)) {
-        const bool is_verb = !TextOf(said.begin).ends_with("ed");
+        const bool is_verb = !sentence_.TextAt(said.begin).ends_with("ed");
         if (said.end > match.begin || match.begin - said.end >= nearest || !is_verb) continue;
         if (wants_on && sentence_.ClauseOf(said.begin) != clause) continue;
         // "Telnet off, IPMI off": the first "off" is Telnet's.
         const bool is_particle =
-            TextOf(said.begin) == "off" && said.begin > 0 && TextOf(said.begin - 1) != "turn" &&
-            TextOf(said.begin - 1) != "switch" && TextOf(said.begin - 1) != "shut";
+            sentence_.TextAt(said.begin) == "off" && said.begin > 0 && sentence_.TextAt(said.begin - 1) != "turn" &&
+            sentence_.TextAt(said.begin - 1) != "switch" && sentence_.TextAt(said.begin - 1) != "shut";
         if (is_particle) continue;
         nearest = match.begin - said.end;
         state = value;
@@ -338,7 +338,7 @@ class ValueFinder {
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
     for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
-      const std::string text = TextOf(at);
+      const std::string text = sentence_.TextAt(at);
       const bool before_article =
           at + 1 < words().size() && (words()[at + 1] == "the" || words()[at + 1] == "this");
       if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated")
@@ -347,11 +347,6 @@ class ValueFinder {
       if (std::find(kBetween.begin(), kBetween.end(), text) == kBetween.end()) return 0;
     }
     return 0;
-  }
-
-  // The token of a word, in lower case.
-  std::string TextOf(std::size_t word) const {
-    return absl::AsciiStrToLower(sentence_.tokens()[sentence_.TokenOf(word)].text);
   }
 
   void FindTargets() {
@@ -548,8 +543,8 @@ class ValueFinder {
 
   // Returns whether the word before a token says that a name comes: "user dc-hands".
   bool FollowsNaming(const Token& token) const {
-    static const WordSet kNaming = {"user", "username", "account", "name", "call", "named"};
-    return token.first_word > 0 && kNaming.contains(words()[token.first_word - 1]);
+    static const WordSet kNaming = {"user", "username", "account", "name", "called", "named"};
+    return token.first_word > 0 && kNaming.contains(sentence_.TextAt(token.first_word - 1));
   }
 
   bool IsOfAttribute(const Token& token) const {
