@@ -29,8 +29,8 @@ std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
   if (stems.empty()) return at;
   if (stems.front() == "*") {
     for (std::size_t skip = 0; skip <= Cue::kGap && at + skip < words.size(); ++skip) {
-      if (skip > 0 && BeginsApart(sentence, at + skip)) break;
       if (const auto end = EndOfMatch(sentence, at + skip, stems.subspan(1))) return end;
+      if (BeginsApart(sentence, at + skip)) break;
     }
     return std::nullopt;
   }
@@ -64,8 +64,9 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   // Both are stems.
   static constexpr std::array<std::string_view, 21> kTelling = {
-      "was",      "were",    "is",    "are",  "has",     "have", "had",   "been",  "got",
-      "somebody", "someon", "show", "shows", "say", "report", "still", "stay", "already", "who",  "which", "cannot"};
+      "was",    "were",  "is",       "are",     "has",  "have",  "had",
+      "been",   "got",   "somebody", "someon",  "show", "shows", "say",
+      "report", "still", "stay",     "already", "who",  "which", "cannot"};
   static constexpr std::array<std::string_view, 10> kAsking = {
       "must", "should", "be", "to", "shall", "need", "want", "will", "pleas", "can"};
   constexpr std::size_t kReach = 3;

@@ -2,9 +2,10 @@
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
 // Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h); '*' stands for up to kGap words in between, which end with the clause and
-// before "and", "but" and "then": "turn * on". Two words may be written as one ("assettag"). A '~'
-// before the first alternative says that the cue counts also where the sentence negates it, and a
+// the finger (sentence.h); '*' stands for up to kGap words in between, which end with the clause
+// and before "and", "but" and "then": "turn * on". Two words may be written as one ("assettag"). A
+// '~' before the first alternative says that the cue counts also where the sentence negates it, and
+// a
 // '!' that it does not count where the sentence tells how things are.
 //
 // Immutable, safe for any number of threads.

@@ -29,6 +29,8 @@ constexpr double kLeastScore = 0.5;
 // The same where the classifier is sure and all values are there.
 constexpr double kLeastAboutWhenSure = 0.5;
 constexpr double kSure = 0.5;
+// The same where the goal has no values.
+constexpr double kVerySure = 0.95;
 // It is not sure of fewer words.
 constexpr std::size_t kFewWords = 4;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
@@ -114,9 +116,10 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kAlone(
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
-  static const WordSet kTelling = {"explain", "describe", "list", "print", "check", "read", "count"};
-  static const WordSet kPolite = {"please", "pls", "plz", "can", "could", "you", "would", "kindly",
-                                  "hi",     "hey", "hello"};
+  static const WordSet kTelling = {"explain", "describe", "list",  "print",
+                                   "check",   "read",     "count", "keep"};
+  static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
+                                  "would",  "kindly", "hi",  "hey", "hello"};
   if (sentence.is_question()) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
@@ -127,7 +130,8 @@ bool AsksForNoChange(const Sentence& sentence) {
   return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
 }
 
-// Returns whether what stands at a word is only a reason or an occasion: "after replacing the DIMM".
+// Returns whether what stands at a word is only a reason or an occasion: "after replacing the
+// DIMM".
 bool IsSurroundings(const Sentence& sentence, std::size_t at) {
   static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
                                      "while",  "when",  "until",   "for",   "as",  "so"};
@@ -151,6 +155,8 @@ bool NamesUnknownThing(const Sentence& sentence, const WordSet& known) {
     const Token& noun = sentence.tokens()[i + 1];
     if (noun.kind != TokenKind::kWord || LooksLikeValue(noun)) continue;
     const std::string word = absl::AsciiStrToLower(noun.text);
+    // "A controlled shutdown" has its noun later.
+    if (word.ends_with("ed")) continue;
     const bool is_known = std::any_of(known.begin(), known.end(), [&word](const auto& one) {
       return IsNearly(word, one) || word == one + "s" || word.starts_with(one + "-");
     });
@@ -197,8 +203,7 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
   Vocabulary vocabulary;
   SHOAL_ASSIGN_OR_RETURN(vocabulary.known, ReadWords(phrasings + "words.txt"));
   SHOAL_ASSIGN_OR_RETURN(vocabulary.english, ReadWords(phrasings + "english.txt"));
-  SHOAL_ASSIGN_OR_RETURN(auto abbreviations,
-                         ReadAbbreviations(phrasings + "abbreviations.txt"));
+  SHOAL_ASSIGN_OR_RETURN(auto abbreviations, ReadAbbreviations(phrasings + "abbreviations.txt"));
   WordSet telling;
   WordSet phrased;
   AddPhrasedWords(lists, suite, phrased);
@@ -216,12 +221,10 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
     if (!applied.ok() && !absl::IsNotFound(applied.status())) return applied.status();
     readers.push_back({goal, std::move(rules), std::move(applied)});
   }
-  return std::unique_ptr<const IntentParser>(
-      new IntentParser(std::move(readers), std::move(classifier), std::move(names),
-                       std::move(vocabulary),
-                       Speller(std::move(abbreviations), std::move(telling), std::move(phrased),
-                               std::move(others)),
-                       std::move(foreign)));
+  return std::unique_ptr<const IntentParser>(new IntentParser(
+      std::move(readers), std::move(classifier), std::move(names), std::move(vocabulary),
+      Speller(std::move(abbreviations), std::move(telling), std::move(phrased), std::move(others)),
+      std::move(foreign)));
 }
 
 IntentParser::IntentParser(std::vector<Reader> readers, GoalClassifier classifier,
@@ -239,12 +242,12 @@ std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) con
   const std::vector<NameMatch> matches = names_.Attributes(sentence);
   for (std::size_t i = 0; i < matches.size(); ++i) {
     const NameMatch& match = matches[i];
-    const std::size_t next = i + 1 < matches.size() ? matches[i + 1].begin : sentence.words().size();
+    const std::size_t next =
+        i + 1 < matches.size() ? matches[i + 1].begin : sentence.words().size();
     const std::size_t last = i > 0 ? matches[i - 1].end : 0;
     const bool one_token = sentence.TokenOf(match.begin) == sentence.TokenOf(match.end - 1);
-    const bool has_value =
-        names_.Value(sentence, match.name, match.end, next, true).has_value() ||
-        names_.Value(sentence, match.name, last, match.begin, true).has_value();
+    const bool has_value = names_.Value(sentence, match.name, match.end, next, true).has_value() ||
+                           names_.Value(sentence, match.name, last, match.begin, true).has_value();
     const bool is_goal = std::any_of(readers_.begin(), readers_.end(), [&](const Reader& reader) {
       return reader.rules.Covers(sentence, match.begin, match.end);
     });
@@ -269,12 +272,14 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
     return std::any_of(values.begin(), values.end(),
                        [&](const ValueRule& rule) { return rule.kind == kind; });
   };
-  // Addresses and attributes are said only where a goal takes them.
+  // Addresses, boot options and attributes are said only where a goal takes them.
   const std::vector<Token>& tokens = sentence.tokens();
   const bool has_url = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
     return token.kind == TokenKind::kUrl;
   });
-  reading.barred |= has_url && !takes("url");
+  const std::vector<NameMatch> options = names_.BootOptions(sentence);
+  const bool has_option = !options.empty() && options.front().exact;
+  reading.barred |= (has_url && !takes("url")) || (has_option && !takes("boot_option"));
   if (reading.barred) reading.weight -= kBarred;
   if (sentence.words() != plain.words() && !takes("attribute")) reading.weight -= kMisfit;
   if (!reader.applied.ok()) return reading;
@@ -311,9 +316,11 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
-  const bool is_sure =
-      has_values && sentence.words().size() >= kFewWords && reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
-  const bool is_about = reading.about >= kLeastAbout || is_sure;
+  const bool is_sure = has_values && sentence.words().size() >= kFewWords &&
+                       reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
+  const bool needs_none = reader.rules.values().empty() && reading.likely >= kVerySure &&
+                          reading.about >= kLeastAboutWhenSure;
+  const bool is_about = reading.about >= kLeastAbout || is_sure || needs_none;
   if (!is_about || reading.likely < kLeastProbability) {
     return "no goal fits; the nearest is " + intent.goal;
   }

@@ -79,7 +79,9 @@ TokenKind KindOf(std::string_view text) {
   return TokenKind::kWord;
 }
 
-bool EndsClause(char byte) { return std::string_view(",;.!?").find(byte) != std::string_view::npos; }
+bool EndsClause(char byte) {
+  return std::string_view(",;.!?").find(byte) != std::string_view::npos;
+}
 
 bool IsDash(std::string_view text) { return text == "-" || text == "--" || text == "\u2013"; }
 
@@ -114,9 +116,9 @@ std::size_t TicketLength(std::string_view text) {
 }
 
 bool AsksForInformation(std::string_view text) {
-  static constexpr std::array<std::string_view, 14> kAsking = {
-      "is ",   "are ",   "was ", "does ", "do ",  "did ",   "has ",
-      "what ", "which ", "who ", "when ", "how ", "where ", "why "};
+  static constexpr std::array<std::string_view, 16> kAsking = {
+      "is ",    "are ", "was ",  "does ", "do ",    "did ", "has ",       "what ",
+      "which ", "who ", "when ", "how ",  "where ", "why ", "can i use ", "should i "};
   // "Is it possible to", "is there a way to", "do you mind" ask for an action.
   static constexpr std::array<std::string_view, 5> kRequesting = {"is it ", "is there ", "do you ",
                                                                   "are you ", "how about "};

@@ -2,8 +2,8 @@
 // What a person meant by a word: abbreviations of the field, and slips of the finger.
 //
 // A word that is neither known nor English, and is one letter away from known words (one too many,
-// one too few, another one, or two swapped), is taken for one of them: for a word by which goals are
-// told before others, and for one with the same first letter before others.
+// one too few, another one, or two swapped), is taken for one of them: for a word by which goals
+// are told before others, and for one with the same first letter before others.
 //
 // Immutable, safe for any number of threads.
 #pragma once

@@ -178,8 +178,9 @@ class NameFinder {
 
   // People mostly say the old password before the new one.
   double OrderScore(const std::vector<std::optional<std::size_t>>& chosen) const {
-    return old_ && new_ && chosen[*old_] && chosen[*new_] && *chosen[*old_] < *chosen[*new_] ? kInOrder
-                                                                                           : 0.0;
+    return old_ && new_ && chosen[*old_] && chosen[*new_] && *chosen[*old_] < *chosen[*new_]
+               ? kInOrder
+               : 0.0;
   }
 
   void Search(std::size_t rule, double total, std::vector<std::optional<std::size_t>>& chosen) {
@@ -263,11 +264,7 @@ class ValueFinder {
  public:
   ValueFinder(const Sentence& sentence, const GoalSentence& rules, const redfish::AppliedGoal& goal,
               const CaptureNames& names, const Vocabulary& vocabulary)
-      : sentence_(sentence),
-        rules_(rules),
-        goal_(goal),
-        names_(names),
-        vocabulary_(vocabulary) {}
+      : sentence_(sentence), rules_(rules), goal_(goal), names_(names), vocabulary_(vocabulary) {}
 
   FoundValues Find() {
     FindTargets();
@@ -305,7 +302,8 @@ class ValueFinder {
   // With `wants_on`, only words in the same clause count: in "no Telnet, NTP from a.b" the "no" is
   // Telnet's.
   int StateAt(const CueMatch& match, bool wants_on) const {
-    static const Cue kOn("enable|activate|start|open|allow|use|turn on|switch on|sync|point");
+    static const Cue kOn(
+        "enable|activate|start|open|allow|install|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
         "never");
@@ -319,9 +317,10 @@ class ValueFinder {
         if (said.end > match.begin || match.begin - said.end >= nearest || !is_verb) continue;
         if (wants_on && sentence_.ClauseOf(said.begin) != clause) continue;
         // "Telnet off, IPMI off": the first "off" is Telnet's.
-        const bool is_particle =
-            sentence_.TextAt(said.begin) == "off" && said.begin > 0 && sentence_.TextAt(said.begin - 1) != "turn" &&
-            sentence_.TextAt(said.begin - 1) != "switch" && sentence_.TextAt(said.begin - 1) != "shut";
+        const bool is_particle = sentence_.TextAt(said.begin) == "off" && said.begin > 0 &&
+                                 sentence_.TextAt(said.begin - 1) != "turn" &&
+                                 sentence_.TextAt(said.begin - 1) != "switch" &&
+                                 sentence_.TextAt(said.begin - 1) != "shut";
         if (is_particle) continue;
         nearest = match.begin - said.end;
         state = value;
@@ -365,7 +364,10 @@ class ValueFinder {
       if (!offered) continue;
       found_.targets.insert(rule.name);
       const int state = StateAt(*said, rule.state == "on");
-      if ((rule.state == "off" && state > 0) || (rule.state == "on" && state < 0)) {
+      // "IPMI please" says nothing of it.
+      constexpr std::size_t kFew = 2;
+      const bool unsaid = rule.needed && state == 0 && words().size() <= kFew;
+      if (unsaid || (rule.state == "off" && state > 0) || (rule.state == "on" && state < 0)) {
         found_.misfit = "the goal is " + rule.name + " " + rule.state;
       }
     }
@@ -533,7 +535,8 @@ class ValueFinder {
       return true;
     }
     const std::size_t apostrophe = text.find('\'');
-    if (apostrophe != text.npos && vocabulary_.known.contains(text.substr(0, apostrophe))) return true;
+    if (apostrophe != text.npos && vocabulary_.known.contains(text.substr(0, apostrophe)))
+      return true;
     // A hyphen joins words: "re-enable", "log-in".
     const std::size_t hyphen = text.find('-');
     if (hyphen == text.npos || hyphen == 0) return false;

@@ -49,4 +49,23 @@ TEST_CASE("A negation reaches over a verb, and \"no\" only over what stands besi
   REQUIRE(Cue("start").IsAffirmed(Sentence("it has no power, could someone start it")));
 }
 
+TEST_CASE("A gap ends with the clause, and before \"and\"") {
+  REQUIRE_FALSE(Cue("delete * raid1").IsAffirmed(Sentence("delete the stripe and create a RAID1")));
+  REQUIRE_FALSE(Cue("power * off").IsAffirmed(Sentence("it needs power, Telnet goes off")));
+  REQUIRE(Cue("delete * raid1").IsAffirmed(Sentence("delete the old RAID1")));
+}
+
+TEST_CASE("A negation denies only what stands in its clause") {
+  REQUIRE(Cue("ntp").IsAffirmed(Sentence("no telnet, ntp from a.example")));
+  REQUIRE(Cue("shut").IsAffirmed(Sentence("not by force but shut it down")));
+}
+
+TEST_CASE("How things are is told from what they should become") {
+  REQUIRE_FALSE(Cue("!switch * off").IsAffirmed(Sentence("somebody switched it off")));
+  REQUIRE_FALSE(Cue("!power * off").IsAffirmed(Sentence("the host was powered off yesterday")));
+  REQUIRE(Cue("!switch * off").IsAffirmed(Sentence("it has to be switched off")));
+  REQUIRE(Cue("!switch * off").IsAffirmed(Sentence("please switch it off")));
+  REQUIRE(Cue("switch * off").IsAffirmed(Sentence("somebody switched it off")));
+}
+
 }  // namespace shoal::intent

@@ -129,4 +129,31 @@ TEST_CASE("A thing that nobody knows is no server, but may stand beside one") {
   }
 }
 
+TEST_CASE("What has another goal's form of value is no other goal") {
+  const IntentParser& parser = ParserOf("dell-r750");
+  REQUIRE_FALSE(parser.Parse("turn on http://a.example/x.iso")->refusal.empty());
+  REQUIRE_FALSE(parser.Parse("start Boot0003 now")->refusal.empty());
+  const Intent attribute = *parser.Parse("After a power failure it should come up: AcPwrRcvry On");
+  REQUIRE(attribute.goal == "bios_attribute");
+}
+
+TEST_CASE("Words of the language are no names where a name is near") {
+  const Intent intent = *ParserOf("dell-r750")
+                             .Parse(
+                                 "gone1 has retired so remove him, role2 shall be operator, back3 "
+                                 "came back from parental leave "
+                                 "so enable his account, and 5 wrong attempts lock the account");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values ==
+          redfish::Values{{"Rogue", "gone1"}, {"Auditor", "role2"}, {"Keeper", "back3"}});
+}
+
+TEST_CASE("A sentence that wants nothing changed is refused") {
+  for (const char* text : {"explain how RAID1 works", "leave the locator LED as it is",
+                           "keep the server powered on"}) {
+    INFO(text);
+    REQUIRE_FALSE(ParserOf("dell-r750").Parse(text)->refusal.empty());
+  }
+}
+
 }  // namespace shoal::intent
