@@ -60,9 +60,10 @@ nlohmann::json ToJson(const Intent& intent);
 
 class IntentParser {
  public:
-  // Reads the goals of `folder` and, in its folder phrasings/, refused.toml: patterns of sentences
-  // that ask for no goal, and things that no goal is about. NOT_FOUND for missing files;
-  // INVALID_ARGUMENT naming file and key. `encoder` must outlive the parser.
+  // Reads the goals of `folder` and, in its folder phrasings/, refused.toml (patterns of sentences
+  // that ask for no goal, and things that no goal is about), words.txt, english.txt and
+  // abbreviations.txt. NOT_FOUND for missing files; INVALID_ARGUMENT naming file and key, or the
+  // abbreviation that stands for nothing. `encoder` must outlive the parser.
   static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
       const std::string& folder, const redfish::Capture& capture,
       const tokens::TextEncoder& encoder);
