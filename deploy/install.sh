@@ -173,6 +173,9 @@ install_kubernetes() {
   make_environment kubernetes "$ROOT/tests/kubernetes/requirements.txt" "kubectl and validators of manifests, 0.2 GB,"
 }
 
+# data/placement/import_onnx.py and its test need it.
+install_onnx() { make_environment onnx "$ROOT/data/placement/requirements.txt" "ONNX for Python, 0.1 GB,"; }
+
 # tests/golden and tests/bench/peers/huggingface.sh need it, but ./test does not.
 install_tokenizers() { make_environment tokenizers "$ROOT/tests/golden/requirements.txt" "Hugging Face's tokenizers"; }
 

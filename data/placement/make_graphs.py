@@ -7,100 +7,13 @@ multiplications are compared with the published ones, and the script fails when 
 
     data/placement/make_graphs.py [FOLDER]
 
-docs/placement.md describes the format. Numbers are in float32. An operation's arithmetic counts a multiplication and an
-addition as two; the backward operation of a layer with parameters costs twice its forward operation.
+docs/placement.md describes the format. Numbers are in float32.
 """
-import json
 import pathlib
 import sys
 from math import prod
 
-FLOAT = 4  # bytes
-
-
-class Step:
-    """One training step. Each forward operation that is added gets its backward and update operations by finish()."""
-
-    def __init__(self, name, batch, source):
-        self.name, self.batch, self.source = name, batch, source
-        self.operations = []
-        self.forward = []  # (index, parameters, inputs)
-        self.parameters = 0
-        self.multiplications = 0
-
-    def _add(self, name, kind, phase, group, inputs, shape, flops, parameter_bytes, activation_bytes, parts=()):
-        """`inputs` are operations whose whole output is read, `parts` pairs of an operation and the bytes read of it."""
-        read = {i: self.operations[i]["activation_bytes"] for i in inputs}
-        for i, size in parts:
-            read[i] = max(read.get(i, 0), size)
-        self.operations.append({
-            "name": name, "kind": kind, "phase": phase, "group": group,
-            "inputs": [i if size == self.operations[i]["activation_bytes"] else [i, size] for i, size in read.items()],
-            "shape": list(shape), "flops": int(flops), "parameter_bytes": int(parameter_bytes),
-            "activation_bytes": int(activation_bytes)})
-        return len(self.operations) - 1
-
-    def add(self, name, kind, inputs, shape, flops, parameters=0, group=None, shared_with=None):
-        """Adds a forward operation; `shared_with` names the operation whose parameters it uses."""
-        index = self._add(name + "/forward", kind, "forward", group or name, inputs, shape, flops,
-                          FLOAT * parameters, FLOAT * prod(shape), self._weights(shared_with))
-        self.forward.append((index, parameters, list(inputs), shared_with))
-        self.parameters += parameters
-        if kind in ("conv", "matmul"):
-            self.multiplications += flops // 2
-        return index
-
-    def _weights(self, owner):
-        """What an operation reads that uses the parameters of the operation `owner`."""
-        return [] if owner is None else [(owner, self.operations[owner]["parameter_bytes"])]
-
-    def shape(self, index):
-        return self.operations[index]["shape"]
-
-    def finish(self):
-        """Adds backward operations in reverse order, and an update for each operation with parameters."""
-        gradients = {}  # forward operation -> backward operations of its consumers
-        parameter_gradients = {}  # operation with parameters -> backward operations that add to its gradient
-        for index, parameters, inputs, shared_with in reversed(self.forward):
-            operation = self.operations[index]
-            learns = parameters > 0 or shared_with is not None
-            computes = operation["kind"] in ("conv", "matmul", "lstm")
-            # Convolutions, products and cells read their inputs again, the others their own output.
-            saved = [i for i in inputs] if computes or operation["kind"] == "norm" else [index]
-            needs_input_gradient = any(self.operations[i]["kind"] != "input" for i in inputs)
-            input_bytes = sum(self.operations[i]["activation_bytes"] for i in inputs
-                              if self.operations[i]["kind"] != "input")
-            times = (2 if needs_input_gradient else 1) if computes else 1
-            if operation["kind"] == "input":
-                continue
-            backward = self._add(
-                operation["name"].removesuffix("/forward") + "/backward", operation["kind"], "backward",
-                operation["group"], gradients.get(index, []) + saved, [input_bytes // FLOAT],
-                times * operation["flops"], FLOAT * parameters, input_bytes, self._weights(shared_with))
-            for i in inputs:
-                gradients.setdefault(i, []).append(backward)
-            if learns:
-                parameter_gradients.setdefault(index if shared_with is None else shared_with, []).append(backward)
-        for index, parameters, _, _ in self.forward:
-            if parameters > 0:
-                operation = self.operations[index]
-                # Momentum: one more number for each parameter, and two multiplications with additions.
-                self._add(operation["name"].removesuffix("/forward") + "/update", "update", "update",
-                          operation["group"], [], [parameters], 4 * parameters, FLOAT * parameters, 0,
-                          [(i, FLOAT * parameters) for i in parameter_gradients[index]])
-        return self
-
-    def write(self, folder):
-        groups = list(dict.fromkeys(operation["group"] for operation in self.operations))
-        number = {group: i for i, group in enumerate(groups)}
-        lines = [json.dumps({**operation, "group": number[operation["group"]]}, separators=(",", ":"))
-                 for operation in self.operations]
-        text = ('{"format":"shoal-graph-1","name":%s,"batch":%d,"source":%s,\n"groups":%s,\n"operations":[\n%s\n]}\n' %
-                (json.dumps(self.name), self.batch, json.dumps(self.source),
-                 json.dumps(groups, separators=(",", ":")), ",\n".join(lines)))
-        (folder / (self.name + ".json")).write_text(text)
-        print(f"{self.name}: {len(lines)} operations, {len(groups)} groups, {self.parameters} parameters, "
-              f"{self.multiplications / self.batch / 1e9:.2f} G multiplications an example, {len(text)} bytes")
+from training_step import Step
 
 
 class Images(Step):
@@ -137,9 +50,9 @@ class Images(Step):
         return self.add(name + "/loss", "softmax", [x], [batch], 5 * batch * classes, 0, name)
 
 
-def resnet(name, blocks, parameters, multiplications):
+def resnet(name, blocks, parameters, multiplications, batch=32):
     """He et al., "Deep Residual Learning for Image Recognition", CVPR 2016, table 1, with the stride in the 3x3."""
-    step = Images(name, 32, "He et al., CVPR 2016, table 1; ImageNet, batch 32")
+    step = Images(name, batch, f"He et al., CVPR 2016, table 1; ImageNet, batch {batch}")
     x = step.image(3, 224)
     x = step.conv("stem", x, 64, 7, 2, (3, 3))
     x = step.pool("stem/pool", x, 3, 2, 1, "stem")
@@ -227,20 +140,14 @@ class Recurrent(Step):
     def cell(self, name, group, position, inputs, width, features):
         """One position of an LSTM layer; the first position has the parameters."""
         parameters = 4 * width * (features + width + 1)
-        first = self.cells.setdefault(name, None)
-        index = self.add(f"{name}.{position}", "lstm", inputs, [self.batch, width],
-                         2 * self.batch * 4 * width * (features + width) + 30 * self.batch * width,
-                         parameters if first is None else 0, group, first)
-        if first is None:
-            self.cells[name] = index
-        return index
+        return self.shared(name, group, position, "lstm", inputs, [self.batch, width],
+                           2 * self.batch * 4 * width * (features + width) + 30 * self.batch * width, parameters)
 
     def shared(self, name, group, position, kind, inputs, shape, flops, parameters):
-        first = self.cells.setdefault(name, None)
+        first = self.cells.get(name)
         index = self.add(f"{name}.{position}", kind, inputs, shape, flops, parameters if first is None else 0, group,
-                         first)
-        if first is None:
-            self.cells[name] = index
+                         shared_with=[] if first is None else [first])
+        self.cells.setdefault(name, index)
         return index
 
 
@@ -343,7 +250,7 @@ def gpt2():
     x = norm("head/norm", x, "head")
     # The last product uses the parameters of the embedding, which must come to it and whose gradient must go back.
     logits = step.add("head/logits", "matmul", [x], [batch, length, words], 2 * rows * width * words, 0, "embedding",
-                      embedding)
+                      shared_with=[embedding])
     step.add("head/loss", "softmax", [logits], [batch, length], 5 * rows * words, 0, "embedding")
     check(step, 124_439_808)
     return step.finish()
@@ -362,9 +269,12 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here
     folder.mkdir(parents=True, exist_ok=True)
     # The published numbers are those of torchvision's pages of its models.
-    for step in (resnet("resnet50", (3, 4, 6, 3), 25_557_032, 4.09), resnet("resnet101", (3, 4, 23, 3), 44_549_160, 7.80),
+    for step in (resnet("resnet50", (3, 4, 6, 3), 25_557_032, 4.09),
+                 # `shoal place profile` trains this one.
+                 resnet("resnet50-batch4", (3, 4, 6, 3), 25_557_032, 4.09, batch=4),
+                 resnet("resnet101", (3, 4, 23, 3), 44_549_160, 7.80),
                  inception_v3(), rnnlm(), nmt(), gpt2()):
-        step.write(folder)
+        step.write(folder / (step.name + ".json"))
 
 
 if __name__ == "__main__":
