@@ -2,16 +2,20 @@
 #include "cli/commands/place_command.h"
 
 #include <absl/strings/str_format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "cli/cluster/local_cluster.h"
 #include "cli/commands/command_result.h"
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
@@ -255,6 +259,11 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
 }  // namespace
 
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
+  if (flags.graph.ends_with(".onnx")) {
+    return runtime::InvalidArgument(
+        flags.graph + " is a model in ONNX: `.deps/onnx/bin/python data/placement/import_onnx.py " +
+        flags.graph + "` makes the graph file of it, after `deploy/install.sh install_onnx`");
+  }
   SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
   SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices,
                          placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
@@ -283,6 +292,17 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   return Describe(graph, devices, answer);
 }
 
+absl::Status StartProfiler(const std::string& programs, const std::vector<std::string>& arguments) {
+  const std::string program = programs + "/profiler";
+  std::vector<char*> words = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
+  return runtime::NotFound("cannot start " + program + ": " + std::strerror(errno));
+}
+
 void AddPlace(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<PlaceFlags>();
   CLI::App* const place = app.add_subcommand(
@@ -291,13 +311,13 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       "step then takes");
   place
       ->add_option("GRAPH", flags->graph,
-                   "file of the network's operations, e.g. data/placement/graphs/resnet50.json")
-      ->required()
+                   "file of the network's operations, e.g. data/placement/graphs/resnet50.json; "
+                   "data/placement/import_onnx.py makes one of a network in ONNX")
       ->check(CLI::ExistingFile);
   place
       ->add_option("--devices", flags->devices,
-                   "file of devices and links, e.g. data/placement/devices/k80.toml")
-      ->required()
+                   "file of devices and links, e.g. data/placement/devices/k80.toml; `shoal place "
+                   "profile` measures this machine's processor")
       ->check(CLI::ExistingFile);
   place->add_option("--evaluations", flags->evaluations, "placements that each search tries")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
@@ -323,8 +343,22 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
   place->add_option("--save", flags->save,
                     "JSON file to write, with the device of each group, and how each search "
                     "improved");
-  place->callback(
-      [flags, &action] { action = [flags] { return PrintResult(PlaceGraph(*flags)); }; });
+  CLI::App* const profile = place->add_subcommand(
+      "profile", "Measure this machine's processor and write a file of devices (about a minute)");
+  // The program that measures has flags of its own, --help among them.
+  profile->set_help_flag();
+  profile->prefix_command();
+  profile->callback([profile, &action] {
+    action = [arguments = profile->remaining()] {
+      return FailCommand(StartProfiler(ProgramFolder(), arguments));
+    };
+  });
+  place->callback([place, profile, flags, &action] {
+    if (place->got_subcommand(profile)) return;
+    if (flags->graph.empty()) throw CLI::RequiredError("GRAPH");
+    if (flags->devices.empty()) throw CLI::RequiredError("--devices");
+    action = [flags] { return PrintResult(PlaceGraph(*flags)); };
+  });
 }
 
 }  // namespace shoal::cli

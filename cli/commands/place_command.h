@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal place GRAPH --devices FILE`: which device runs which operation of a neural network, so
-// that a training step takes the least time, and how long it then takes.
+// `shoal place GRAPH --devices FILE`, and `shoal place profile`: which device runs which operation
+// of a neural network, so that a training step takes the least time, and how long it then takes.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -32,9 +32,14 @@ struct PlaceFlags {
 
 // Returns what the command prints: each method's step time, what limits the best placement, and the
 // memory, work and groups of each device. Writes the files that the flags name. Progress goes to
-// standard error. RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory; other
-// errors are those of the files.
+// standard error. INVALID_ARGUMENT for a model in ONNX, saying how a graph is made of it.
+// RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory; other errors are
+// those of the files.
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags);
+
+// Becomes the program `profiler` of the folder `programs`, which measures this machine's processor
+// (profiler/profile.h), and returns only if that cannot be started: NOT_FOUND.
+absl::Status StartProfiler(const std::string& programs, const std::vector<std::string>& arguments);
 
 // Adds the subcommand to `app`. When it is parsed, it sets `action`, which returns the exit code.
 void AddPlace(CLI::App& app, std::function<int()>& action);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/device_set.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/config.h"
@@ -23,7 +25,7 @@ struct SpeedTable {
   void Visit(runtime::Visitor& visitor) {
     visitor.Knob("kind", kind, {.help = "kind of operation"});
     visitor.Knob("tflops", tflops,
-                 {.help = "speed of this kind", .unit = "Tflop/s", .min = 1e-6, .max = 1e9});
+                 {.help = "speed of this kind", .unit = "Tflop/s", .min = 1e-9, .max = 1e9});
   }
 };
 
@@ -202,6 +204,26 @@ class Builder {
 };
 
 }  // namespace
+
+double Device::Seconds(const std::string& kind, double flops, double bytes) const {
+  const auto own = kind_speed.find(kind);
+  const double kind_flops = own == kind_speed.end() ? speed : own->second;
+  return overhead + std::max(flops / kind_flops, bytes / memory_speed);
+}
+
+std::string ToToml(const Device& device) {
+  DeviceTable table;
+  table.name = device.name;
+  table.memory_gib = device.memory_bytes / kGibi;
+  table.tflops = device.speed / kTera;
+  table.memory_gb_per_s = device.memory_speed / kGiga;
+  table.overhead_us = device.overhead / kMicro;
+  for (const auto& [kind, speed] : device.kind_speed) table.speeds.push_back({kind, speed / kTera});
+  Tables tables{.devices = {std::move(table)}, .links = {}};
+  runtime::Config config;
+  config.Add("placement", tables);
+  return config.Print();
+}
 
 absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source,
                                        const std::vector<std::string>& overrides) {

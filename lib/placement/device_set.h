@@ -24,6 +24,11 @@ struct Device {
   double memory_speed = 0;
   // Seconds that each operation takes besides.
   double overhead = 0;
+
+  // Returns how long an operation takes: the overhead, and the longer of its arithmetic, at the
+  // speed of its kind, and its bytes, at the speed of the memory (Williams, Waterman and Patterson,
+  // "Roofline", CACM 52(4), 2009).
+  double Seconds(const std::string& kind, double flops, double bytes) const;
 };
 
 // Transfers on one channel go one after the other.
@@ -56,6 +61,9 @@ inline constexpr std::size_t kMostDevices = 64;
 // pair with no link or two links.
 absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source,
                                        const std::vector<std::string>& overrides = {});
+
+// Returns a file of this one device, with a remark on each number, which ParseDevices reads back.
+std::string ToToml(const Device& device);
 
 // Reads the file `path`; NOT_FOUND when it is missing.
 absl::StatusOr<DeviceSet> LoadDevices(const std::string& path,

@@ -27,11 +27,9 @@ double MeanTransferSeconds(const DeviceSet& devices, double bytes) {
 }
 
 double OperationSeconds(const Operation& operation, const Device& device) {
-  const auto kind = device.kind_speed.find(operation.kind);
-  const double speed = kind == device.kind_speed.end() ? device.speed : kind->second;
   double bytes = operation.parameter_bytes + operation.activation_bytes;
   for (const Input& input : operation.inputs) bytes += input.bytes;
-  return device.overhead + std::max(operation.flops / speed, bytes / device.memory_speed);
+  return device.Seconds(operation.kind, operation.flops, bytes);
 }
 
 absl::Status CheckMemory(const Graph& graph, const DeviceSet& devices) {

@@ -46,6 +46,7 @@ const std::vector<Folder> kTable = {
     {"text/embedding", {kGrpc, kProtobuf, kTorch, kBoost}},
     {"text/intent", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"placement", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
+    {"profiler", {kGrpc, kProtobuf, kBoost, kSockets}},
     {"encoder", {kGrpc}},
     {"mockserver/messages", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"mockserver/faults", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
@@ -85,8 +86,8 @@ const std::vector<Folder> kTable = {
     {"cli/commands", {kTorch}},
     {"cli", {kTorch}},
 };
-const std::set<std::string> kProcesses = {"encoder", "mockserver", "replay", "inference",
-                                          "learner", "actor",      "local",  "cli"};
+const std::set<std::string> kProcesses = {
+    "profiler", "encoder", "mockserver", "replay", "inference", "learner", "actor", "local", "cli"};
 // These serve the simulated service over HTTP. Others link only what is behind them.
 const std::vector<std::string> kMockserverFront = {"mockserver/process/", "mockserver/proxy/"};
 const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",

@@ -48,6 +48,25 @@ TEST_CASE("tables of devices and links become devices, channels and units of byt
   REQUIRE(channel.latency == Approx(8e-6));
 }
 
+TEST_CASE("a device that is written is read back as it was") {
+  const Device device{.name = "cpu",
+                      .memory_bytes = 20.5 * (1 << 30),
+                      .speed = 0.125e12,
+                      .kind_speed = {{"conv", 0.25e12}, {"norm", 0.0078125e12}},
+                      .memory_speed = 17.5e9,
+                      .overhead = 2.5e-6};
+  const DeviceSet set = ParseDevices(ToToml(device), "written.toml").value();
+  REQUIRE(set.devices.size() == 1);
+  REQUIRE(set.channels.empty());
+  const Device& read = set.devices[0];
+  REQUIRE(read.name == device.name);
+  REQUIRE(read.memory_bytes == Approx(device.memory_bytes));
+  REQUIRE(read.speed == Approx(device.speed));
+  REQUIRE(read.kind_speed == device.kind_speed);
+  REQUIRE(read.memory_speed == Approx(device.memory_speed));
+  REQUIRE(read.overhead == Approx(device.overhead));
+}
+
 TEST_CASE("settings on top of the file change a device by its name") {
   const DeviceSet set =
       ParseDevices(std::string(kTwo) + kLinks, "devices.toml", {"placement.device.gpu.tflops=9.0"})

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "shoal_run.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::tests {
 
@@ -111,6 +112,29 @@ TEST_CASE("the speed of a cluster is told before anything has started", "[comman
   INFO(wrong.output);
   REQUIRE(wrong.code == 2);
   REQUIRE(wrong.Says("must each take some time"));
+}
+
+TEST_CASE("a machine is measured, and a network is placed on it", "[commands]") {
+  const doubles::TemporaryFolder folder;
+  const std::string devices = folder.path() + "/cpu.toml";
+  const std::string graph = "data/placement/graphs/resnet50-batch4.json";
+  const EndedRun measured = RunToEnd(
+      {"place", "profile", "--output", devices, "--seconds", "0", "--threads", "1"}, seconds(240));
+  INFO(measured.output);
+  REQUIRE(measured.code == 0);
+  REQUIRE(measured.Says("a step of ResNet-50 with 4 images: predicted "));
+  const EndedRun placed = RunToEnd({"place", graph, "--devices", devices, "--evaluations", "10"});
+  INFO(placed.output);
+  REQUIRE(placed.code == 0);
+  REQUIRE(placed.Says("on 1 devices"));
+  REQUIRE(placed.Says("best placement: one device"));
+  // What is missing is known before anything is measured.
+  const EndedRun nowhere = RunToEnd({"place", "profile", "--threads", "1"});
+  REQUIRE(nowhere.code == 2);
+  REQUIRE(nowhere.Says("--output is required"));
+  const EndedRun nothing = RunToEnd({"place", "--devices", devices});
+  REQUIRE(nothing.code == 2);
+  REQUIRE(nothing.Says("GRAPH is required"));
 }
 
 TEST_CASE("a capture held out that is none of the captures is named", "[commands]") {
