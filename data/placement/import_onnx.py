@@ -12,7 +12,7 @@ docs/placement.md says what is counted.
 import argparse
 import pathlib
 import sys
-from math import prod
+from math import inf, prod
 
 from training_step import Step
 
@@ -136,6 +136,18 @@ def is_small(tensor):
     return has_numbers and (elements == 1 or (tensor.data_type not in FLOATS and elements <= MOST_SIZES))
 
 
+def elements_made(node, given):
+    """How many elements a node makes that may make many of few; 0 for any other. `given` are its inputs."""
+    if node.op_type == "Range":
+        start, limit, step = (float(value) for value in given)
+        return max((limit - start) / step, 0) if step else inf
+    if node.op_type == "ConstantOfShape":
+        return prod(given[0].tolist())
+    if node.op_type == "Expand":
+        return given[0].size * prod(given[1].tolist())
+    return given[0].size * prod(given[1].tolist()) if node.op_type == "Tile" else 0
+
+
 def compute_sizes(model, known):
     """Adds to `known` what can be computed from it and from the shapes that are known."""
     opsets = {opset.domain: opset.version for opset in model.opset_import}
@@ -153,6 +165,8 @@ def compute_sizes(model, known):
             known[node.output[0]] = onnx.reference.ReferenceEvaluator(node, opsets=opsets).run(None, {})[0]
         elif node.input and all(not value or value in known for value in node.input) and node.domain in ("", "ai.onnx"):
             try:
+                if elements_made(node, [known[value] for value in node.input if value]) > MOST_SIZES:
+                    continue
                 evaluator = onnx.reference.ReferenceEvaluator(node, opsets=opsets)
                 values = evaluator.run(None, {value: known[value] for value in node.input if value})
             except Exception:  # a node that the reference cannot run has no known sizes, and may be none

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
@@ -263,6 +264,20 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(found["padded/forward"]["shape"], [4, 6, 12])
         self.assertEqual(found["second/forward"]["flops"], 2 * 4 * 6 * 12 * 5)
         self.assertEqual(self.refusal(model, batch=2), 'input "x" has no size in dimension 1; give --size x.1=N')
+
+    def test_sizes_that_would_be_many_are_not_made(self):
+        many = [1 << 20, 1 << 20]
+        for kind, given in (("ConstantOfShape", [many]), ("Range", [0, 1 << 40, 1]), ("Range", [0, 1, 0]),
+                            ("Expand", [[1], many]), ("Tile", [[1], [1 << 40]])):
+            with self.subTest(kind=kind, given=given):
+                node = helper.make_node(kind, [f"input{i}" for i in range(len(given))], ["made"])
+                made = import_onnx.elements_made(node, [np.array(value) for value in given])
+                self.assertGreater(made, import_onnx.MOST_SIZES)
+        model = Model()
+        ones = model.node("ConstantOfShape", "mask", [model.integers("shape", *many)])
+        x = model.node("MatMul", "product", [model.input("x", [2, 4]), model.parameter("w", 4, 4)])
+        model.output(model.node("Add", "sum", [x, model.node("ReduceMax", "most", [ones], keepdims=0)]))
+        self.assertEqual(self.operations(model)["sum/forward"]["shape"], [2, 4])
 
     def test_what_cannot_be_counted_is_refused_by_name(self):
         model = Model()

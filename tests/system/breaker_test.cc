@@ -133,7 +133,7 @@ class FaultyRun : public ShoalRun {
 TEST_CASE("rewards of the wrong sign show in returns, and what they taught is forgotten",
           "[breaker]") {
   const bool damaged = GENERATE(false, true);
-  FaultyRun run({kNegativeReturns, "learner.breaker.patience=30"});
+  FaultyRun run({kNegativeReturns, "learner.breaker.patience=60"});
   run.Strike("flipped");
   // No checkpoint is written while a symptom counts.
   REQUIRE(Eventually(seconds(60), [&] { return run.Last("learner.jsonl", "episode_return") < 0; }));

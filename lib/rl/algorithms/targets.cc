@@ -79,15 +79,6 @@ estimators::ValueTransform TransformOf(const ActionValueTargetOptions& options) 
                              : estimators::ValueTransform::kIdentity;
 }
 
-// Cut gives a lost row its own value as reward, which is what the network predicts.
-void InvertLostRewards(const UnrollBatch& batch, std::size_t b,
-                       estimators::ValueTransform transform, Column& column) {
-  for (std::size_t t = 0; t < column.reward.size(); ++t) {
-    if (!IsLost(batch, t * static_cast<std::size_t>(batch.columns) + b)) continue;
-    column.reward[t] = static_cast<float>(estimators::Invert(transform, column.reward[t]));
-  }
-}
-
 }  // namespace
 
 PolicyView BehaviourView(const UnrollBatch& batch) {
@@ -165,7 +156,6 @@ std::vector<float> RetraceActionValueTargets(const UnrollBatch& batch, const Pre
     Column column =
         Cut(batch, values, b,
             {.gamma = options.gamma, .lambda = lambda, .reward_scale = options.reward_scale});
-    InvertLostRewards(batch, b, transform, column);
     const std::size_t length = column.reward.size();
     std::vector<float> recorded;
     for (std::size_t t = 0; t < length; ++t) {
@@ -185,7 +175,10 @@ std::vector<float> RetraceActionValueTargets(const UnrollBatch& batch, const Pre
                                                .action_value = recorded,
                                                .next_value = next},
                                               transform);
-    for (std::size_t t = 0; t < length; ++t) targets[t * columns + b] = of_column[t];
+    for (std::size_t t = 0; t < length; ++t) {
+      const std::size_t row = t * columns + b;
+      targets[row] = IsLost(batch, row) ? view.recorded_value[row] : of_column[t];
+    }
   }
   return targets;
 }
@@ -205,7 +198,11 @@ std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const 
     for (std::size_t t = 0; t < length && !bonus.empty(); ++t) {
       column.reward[t] += column.discount[t] * bonus[(t + 1) * columns + b];
     }
-    InvertLostRewards(batch, b, transform, column);
+    for (std::size_t t = 0; t < length; ++t) {
+      // Cut gives a lost row its own value as reward, which is what the network predicts.
+      if (!IsLost(batch, t * columns + b)) continue;
+      column.reward[t] = static_cast<float>(estimators::Invert(transform, column.reward[t]));
+    }
     const std::vector<float> of_column =
         estimators::TransformedNStepReturns({.reward = column.reward,
                                              .discount = column.discount,

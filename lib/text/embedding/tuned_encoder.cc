@@ -66,7 +66,8 @@ absl::StatusOr<runtime::Tensor> TunedEncoder::Encode(
     for (std::size_t d = 0; d < base_size; ++d) {
       row[d] = runtime::FromHalf(halves[i * base_size + d]);
     }
-    const bool structured = tokens::ObjectOf(texts[i]).is_object();
+    const nlohmann::json object = tokens::ObjectOf(texts[i]);
+    const bool structured = object.is_object() && !tokens::GoalOf(object);
     Apply(structured ? adapter_.requests : adapter_.sentences, row, mapped);
     for (std::size_t k = 0; k < size; ++k) rest[k] = runtime::ToHalf(tuned_weight * mapped[k]);
     for (std::size_t d = 0; d < base_size; ++d) {

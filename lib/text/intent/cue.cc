@@ -101,7 +101,9 @@ Cue::Cue(std::string_view text)
         tokens::AppendWords(word, kMaxWords, stems);
       }
     }
-    if (!stems.empty()) alternatives_.push_back(std::move(stems));
+    const bool has_word = std::any_of(stems.begin(), stems.end(),
+                                      [](const std::string& stem) { return stem != "*"; });
+    if (has_word) alternatives_.push_back(std::move(stems));
   }
 }
 

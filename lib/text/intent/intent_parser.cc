@@ -248,10 +248,11 @@ std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) con
     const bool one_token = sentence.TokenOf(match.begin) == sentence.TokenOf(match.end - 1);
     const bool has_value = names_.Value(sentence, match.name, match.end, next, true).has_value() ||
                            names_.Value(sentence, match.name, last, match.begin, true).has_value();
+    if (!one_token || !has_value) continue;
     const bool is_goal = std::any_of(readers_.begin(), readers_.end(), [&](const Reader& reader) {
       return reader.rules.Covers(sentence, match.begin, match.end);
     });
-    if (!one_token || !has_value || is_goal) continue;
+    if (is_goal) continue;
     for (std::size_t word = match.begin; word < match.end; ++word) named.insert(word);
   }
   return named;

@@ -65,6 +65,8 @@ TEST_CASE("a sentence and a request take different maps, with the base's vector 
   REQUIRE(tuned.encoder().dimension() == kSize + 16);
   RequireMapped(tuned, "set the asset tag", tuned.adapter().sentences);
   RequireMapped(tuned, "{broken", tuned.adapter().sentences);
+  RequireMapped(tuned, R"({"around":["drop","set",""],"goal":"drop kim7, set omar17"})",
+                tuned.adapter().sentences);
   RequireMapped(tuned, kRequest, tuned.adapter().requests);
   RequireMapped(tuned, R"({"PowerState":"On"})", tuned.adapter().requests);
 }

@@ -14,6 +14,12 @@ TEST_CASE("A cue is one of several runs of words, in any ending") {
   REQUIRE_FALSE(Says("asset tag|inventory number", "tag the asset"));
 }
 
+TEST_CASE("A cue without a word is never said") {
+  REQUIRE_FALSE(Says("*", "turn on the box"));
+  REQUIRE_FALSE(Says("* *|", "turn on the box"));
+  REQUIRE(Says("*|turn on", "turn on the box"));
+}
+
 TEST_CASE("A gap stands for a few words in between") {
   REQUIRE(Says("turn * on", "turn on the box"));
   REQUIRE(Says("turn * on", "turn this old box back on"));

@@ -96,9 +96,11 @@ TEST_CASE(
   REQUIRE(targets[3] == Approx(8 + .5 * (50 + .8 * (40 - 49))));
   // Without its final observation a truncated row tells the row before nothing new.
   batch.flags = {kFirst, 0, kTerminated, kFirst, kTruncated, kFirst, 0};
-  REQUIRE(RetraceActionValueTargets(
-              batch, {.preferred_action = preferred, .value = value, .recorded_value = recorded},
-              0.8, options)[3] == 8 + .5F * 50);
+  const std::vector<float> lost = RetraceActionValueTargets(
+      batch, {.preferred_action = preferred, .value = value, .recorded_value = recorded}, 0.8,
+      options);
+  REQUIRE(lost[3] == 8 + .5F * 50);
+  REQUIRE(lost[4] == 49);
   const ActionValueTargetOptions transformed = {.gamma = 0.5, .transformed = true};
   const auto in = [](double x) {
     return estimators::Invert(estimators::ValueTransform::kSignedHyperbolic, x);
