@@ -45,8 +45,9 @@ struct PretrainingOptions {
   std::int64_t epochs = 5;
   // Tokens of one step over all ranks.
   std::int64_t batch_tokens = 8192;
-  // Tokens that a rank computes at once. Gradients of the slices of a batch add up.
-  std::int64_t slice_tokens = 2048;
+  // Tokens that a rank computes at once. Gradients of the slices of a batch add up. 0: as in
+  // language::TrainerOptions.
+  std::int64_t slice_tokens = 0;
   std::string loss = "all";       // Curriculum
   std::string attention = "all";  // TokenChoice without "random"
   // The tokens that count in evaluations, a TokenChoice without "random". Empty means the

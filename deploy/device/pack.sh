@@ -13,8 +13,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source deploy/install.sh
 folder="${1:?usage: deploy/device/pack.sh FOLDER}"
-programs=(tests/model_test tests/algorithms_test bin/bench_update bin/bench_pretraining)
-build release build model_test algorithms_test bench_update bench_pretraining
+programs=(tests/model_test tests/algorithms_test tests/language_training_test bin/bench_update bin/bench_pretraining)
+build release build model_test algorithms_test language_training_test bench_update bench_pretraining
 
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib"

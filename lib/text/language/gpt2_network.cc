@@ -8,6 +8,7 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <map>
 #include <utility>
@@ -21,16 +22,22 @@ namespace {
 
 using Parameters = std::map<std::string, at::Tensor>;
 
+// Returns a view of `flat` from `offset` on, which adds its gradient into one of `gradient`.
+at::Tensor Leaf(const model::ParameterInfo& info, std::int64_t offset, const at::Tensor& flat,
+                const at::Tensor& gradient) {
+  at::Tensor view = flat.narrow(0, offset, info.size).view(info.shape).detach();
+  if (gradient.defined()) {
+    view.requires_grad_(true);
+    view.mutable_grad() = gradient.narrow(0, offset, info.size).view(info.shape);
+  }
+  return view;
+}
+
 Parameters Bind(const model::ParameterLayout& layout, const at::Tensor& flat,
                 const at::Tensor& gradient) {
   Parameters parameters;
   for (const model::ParameterInfo& info : layout.parameters) {
-    at::Tensor view = flat.narrow(0, info.offset, info.size).view(info.shape).detach();
-    if (gradient.defined()) {
-      view.requires_grad_(true);
-      view.mutable_grad() = gradient.narrow(0, info.offset, info.size).view(info.shape);
-    }
-    parameters.emplace(info.name, std::move(view));
+    parameters.emplace(info.name, Leaf(info, info.offset, flat, gradient));
   }
   return parameters;
 }
@@ -40,16 +47,28 @@ Parameters Bind(const model::ParameterLayout& layout, const at::Tensor& flat,
 Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                          const at::Tensor& gradient, const NetworkOptions& options)
     : config_(config), options_(options), trains_(gradient.defined()) {
-  const Parameters all = Bind(Gpt2Layout(config), flat, gradient);
-  // Tensors without gradients are rounded once here, not at each use.
-  const auto stored = [&](const at::Tensor& x) { return trains_ ? x : x.to(options_.compute); };
+  const model::ParameterLayout layout = Gpt2Layout(config);
+  const Parameters all = Bind(layout, flat, gradient);
+  const std::string prefix(kPrefix);
+  const std::int64_t begin = layout.Find(BlockPrefix(0) + "ln_1.weight")->offset;
+  if (trains_ && options_.compute != at::kFloat) {
+    const std::int64_t size = layout.Find(prefix + "ln_f.weight")->offset - begin;
+    block_parameters_ = flat.narrow(0, begin, size);
+    block_gradient_ = gradient.narrow(0, begin, size);
+    rounded_parameters_ = block_parameters_.to(options_.compute);
+    rounded_gradient_ = at::zeros_like(rounded_parameters_);
+  }
+  const auto stored = [&](const std::string& name) {
+    if (!rounded_parameters_.defined()) return all.at(name).to(options_.compute);
+    const model::ParameterInfo& info = *layout.Find(name);
+    return Leaf(info, info.offset - begin, rounded_parameters_, rounded_gradient_);
+  };
   const auto linear = [&](const std::string& name) {
-    return Linear{stored(all.at(name + ".weight")), stored(all.at(name + ".bias")), {}, {}};
+    return Linear{stored(name + ".weight"), stored(name + ".bias"), {}, {}};
   };
   const auto norm = [&](const std::string& name) {
     return Norm{all.at(name + ".weight"), all.at(name + ".bias")};
   };
-  const std::string prefix(kPrefix);
   embedding_ = all.at(prefix + "wte.weight");
   positions_ = all.at(prefix + "wpe.weight");
   last_norm_ = norm(prefix + "ln_f");
@@ -59,6 +78,16 @@ Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                        linear(name + "attn.c_proj"), norm(name + "ln_2"), linear(name + "mlp.c_fc"),
                        linear(name + "mlp.c_proj")});
   }
+}
+
+void Gpt2Network::Refresh() {
+  if (rounded_parameters_.defined()) rounded_parameters_.copy_(block_parameters_);
+}
+
+void Gpt2Network::CollectGradients() {
+  if (!rounded_gradient_.defined()) return;
+  block_gradient_.add_(rounded_gradient_);
+  rounded_gradient_.zero_();
 }
 
 void Gpt2Network::Adapt(const LoraOptions& adapter, const at::Tensor& flat,
@@ -91,7 +120,7 @@ at::Tensor Gpt2Network::Normed(const Norm& norm, const at::Tensor& x) const {
 
 at::Tensor Gpt2Network::Apply(const Linear& linear, const at::Tensor& x) const {
   const auto type = options_.compute;
-  at::Tensor y = at::addmm(linear.bias.to(type), x, linear.weight.to(type));
+  at::Tensor y = at::addmm(linear.bias, x, linear.weight);
   if (!linear.a.defined()) return y;
   const at::Tensor low = at::mm(x, linear.a.to(type).t());
   return at::addmm(y, low, linear.b.to(type).t(), 1, adapter_scale_);

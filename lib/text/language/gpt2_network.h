@@ -22,7 +22,8 @@
 namespace shoal::language {
 
 struct NetworkOptions {
-  // kFloat or kBFloat16. Parameters and their gradients stay float32 in both cases.
+  // kFloat or kBFloat16. Parameters and their gradients stay float32 in both cases; with kBFloat16
+  // a network that trains also holds the blocks' parameters and gradients rounded.
   at::ScalarType compute = at::kFloat;
   // Keep only each block's input for the backward pass and run the block again there. This needs
   // the memory of one block instead of all, for a third more time (Chen et al., "Training Deep Nets
@@ -37,6 +38,13 @@ class Gpt2Network {
   // it. When `gradient` is undefined, there are no gradients. REQUIRES: config is valid.
   Gpt2Network(const Gpt2Config& config, const at::Tensor& flat, const at::Tensor& gradient,
               const NetworkOptions& options);
+
+  // Rounds the blocks' parameters to `compute` again; call it after parameters have changed.
+  void Refresh();
+  // Adds the rounded gradients of backward passes since the last call to the gradient array; call
+  // it after each backward pass, since rounded sums lose digits. Both do nothing where nothing is
+  // rounded for training.
+  void CollectGradients();
 
   // Adds an adapter in the order of LoraLayout(config, adapter); the arrays are as above.
   void Adapt(const LoraOptions& adapter, const at::Tensor& flat, const at::Tensor& gradient);
@@ -89,6 +97,12 @@ class Gpt2Network {
   const Gpt2Config config_;
   const NetworkOptions options_;
   const bool trains_;
+  // What the blocks take of the parameters and of their gradients, float32 and rounded. Undefined
+  // where nothing is rounded for training.
+  at::Tensor block_parameters_;
+  at::Tensor block_gradient_;
+  at::Tensor rounded_parameters_;
+  at::Tensor rounded_gradient_;
   double adapter_scale_ = 0;
   at::Tensor embedding_;
   at::Tensor positions_;

@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -31,8 +32,20 @@ constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
 constexpr std::int64_t kSlicesPerThread = 2;
 constexpr std::int64_t kMinSlice = 256;
 
+constexpr std::int64_t kCpuSlice = 2048;
+constexpr std::int64_t kGpuSlice = 16384;
+
 // Sums over targets: loss, weight, and the weight of the correctly predicted targets.
 using Sums = std::array<double, 3>;
+
+// The same while slices run. What the device computes stays there, so that nothing waits for it.
+struct Tally {
+  explicit Tally(at::Device device)
+      : loss_and_correct(at::zeros({2}, at::TensorOptions(at::kDouble).device(device))) {}
+
+  at::Tensor loss_and_correct;  // [2], float64
+  double weight = 0;
+};
 
 LossReport ReportOf(const Sums& sums) {
   LossReport report;
@@ -66,9 +79,9 @@ absl::Status TrainerOptions::Validate() const {
   if (precision != runtime::DType::kFloat32 && precision != runtime::DType::kBFloat16) {
     return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
   }
-  if (slice_tokens < 1) {
+  if (slice_tokens < 0) {
     return runtime::InvalidArgument("slice of " + std::to_string(slice_tokens) +
-                                    " tokens is less than 1");
+                                    " tokens is less than 0");
   }
   if (!(max_gradient_norm >= 0 && max_gradient_norm <= 1e30)) {
     return runtime::InvalidArgument("largest gradient norm " + std::to_string(max_gradient_norm) +
@@ -90,7 +103,7 @@ struct LanguageTrainer::State {
   const model::ParameterLayout layout;
   at::Tensor flat;       // [layout.total]
   at::Tensor gradients;  // [networks, layout.total]; the first row becomes the step's gradient
-  std::vector<std::unique_ptr<const Gpt2Network>> networks;
+  std::vector<std::unique_ptr<Gpt2Network>> networks;
   std::unique_ptr<training::FlatOptimiser> optimiser;
   std::int64_t steps = 0;
 
@@ -98,7 +111,11 @@ struct LanguageTrainer::State {
   at::ScalarType compute() const {
     return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   }
-  void RunSlice(const Gpt2Network& network, const WeightedBatch& slice, Sums& sums) const;
+  std::int64_t slice_tokens() const {
+    if (options.slice_tokens > 0) return options.slice_tokens;
+    return device.is_cpu() ? kCpuSlice : kGpuSlice;
+  }
+  void RunSlice(Gpt2Network& network, const WeightedBatch& slice, Tally& tally) const;
   // Adds to `gradients` if `with_gradients`.
   Sums Run(const WeightedBatch& batch, bool with_gradients) const;
   absl::Status ReduceGradient();
@@ -142,16 +159,18 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
       std::make_unique<training::FlatOptimiser>(options.optimiser, flat, gradients[0], parts);
 }
 
-void LanguageTrainer::State::RunSlice(const Gpt2Network& network, const WeightedBatch& slice,
-                                      Sums& sums) const {
+void LanguageTrainer::State::RunSlice(Gpt2Network& network, const WeightedBatch& slice,
+                                      Tally& tally) const {
   const PackedTokens tokens(slice.tokens, device);
   const CausalLoss loss =
       ComputeCausalLoss(network.Hidden(tokens, start.config.layers), network.embedding(),
-                        slice.tokens, slice.weights, compute());
-  if (at::GradMode::is_enabled() && loss.weight > 0) loss.sum.backward();
-  sums[0] += loss.sum.item<double>();
-  sums[1] += loss.weight;
-  sums[2] += loss.correct;
+                        slice.tokens, slice.weights, {.compute = compute()});
+  if (at::GradMode::is_enabled() && loss.weight > 0) {
+    loss.sum.backward();
+    network.CollectGradients();
+  }
+  tally.loss_and_correct.add_(at::stack({loss.sum.detach(), loss.correct}));
+  tally.weight += loss.weight;
 }
 
 Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) const {
@@ -159,10 +178,14 @@ Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients
   const std::int64_t share =
       batch.tokens.tokens() / (static_cast<std::int64_t>(threads) * kSlicesPerThread);
   const std::vector<std::int64_t> cuts =
-      Cuts(batch.tokens, threads == 1 ? options.slice_tokens
-                                      : std::min(options.slice_tokens, std::max(share, kMinSlice)));
+      Cuts(batch.tokens,
+           threads == 1 ? slice_tokens() : std::min(slice_tokens(), std::max(share, kMinSlice)));
   const std::size_t count = cuts.size() - 1;
-  std::vector<Sums> sums(threads, Sums{});
+  std::vector<Tally> tallies;
+  for (std::size_t i = 0; i < threads; ++i) {
+    tallies.emplace_back(device);
+    networks[i]->Refresh();
+  }
   const auto run = [&](std::size_t thread, std::size_t step) {
     const at::AutoGradMode mode(with_gradients);
     for (std::size_t i = thread; i < count; i += step) {
@@ -172,7 +195,7 @@ Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients
         slice.weights.assign(batch.weights.begin() + begin,
                              batch.weights.begin() + begin + slice.tokens.tokens());
       }
-      RunSlice(*networks[thread], slice, sums[thread]);
+      RunSlice(*networks[thread], slice, tallies[thread]);
     }
   };
   if (threads == 1 || count < threads) {
@@ -186,8 +209,14 @@ Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients
                      });
   }
   Sums total{};
-  for (const Sums& part : sums) {
-    for (std::size_t i = 0; i < total.size(); ++i) total[i] += part[i];
+  std::vector<at::Tensor> on_device;
+  for (const Tally& tally : tallies) on_device.push_back(tally.loss_and_correct);
+  const std::vector<at::Tensor> on_host = model::ToHost(on_device);
+  for (std::size_t i = 0; i < threads; ++i) {
+    const double* const values = on_host[i].const_data_ptr<double>();
+    total[0] += values[0];
+    total[1] += tallies[i].weight;
+    total[2] += values[1];
   }
   return total;
 }

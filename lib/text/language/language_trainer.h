@@ -43,8 +43,9 @@ struct TrainerOptions {
   // The number of tokens that run forward and backward at once, at least 1. A rank's part of a
   // batch is cut between sequences, and the gradients add up. On a CPU, each of torch's threads
   // runs its own slices with its own gradients, for up to 64 M trained parameters; beyond that,
-  // slices run one after another.
-  std::int64_t slice_tokens = 2048;
+  // slices run one after another. 0: 2,048 on a CPU, whose cache a slice shall not leave; 16,384 on
+  // a GPU, which slices of less than that leave idle.
+  std::int64_t slice_tokens = 0;
   // The gradient is scaled down to this norm when above it; 0 means never.
   double max_gradient_norm = 1;
   // Weight decay applies to matrices, but not to biases and norms.

@@ -3,17 +3,17 @@
 
 #include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/tril.h>
 
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+
+#include "rl/model/torch_device.h"
 
 namespace shoal::language {
 namespace {
@@ -39,8 +39,11 @@ at::Tensor SequenceAttention(const at::Tensor& qkv, const at::Tensor& mask, std:
   // [3, 1, H, L, D / H]
   const at::Tensor parts =
       qkv.view({length, 3, heads, width / heads}).permute({1, 2, 0, 3}).unsqueeze(1);
+  // The backward pass of one split writes each gradient once; three selections would each write a
+  // whole tensor of zeros, and add it.
+  const std::vector<at::Tensor> split = parts.unbind(0);
   const std::optional<at::Tensor> given = mask.defined() ? std::optional(mask) : std::nullopt;
-  return at::scaled_dot_product_attention(parts[0], parts[1], parts[2], given, 0.0,
+  return at::scaled_dot_product_attention(split[0], split[1], split[2], given, 0.0,
                                           /*is_causal=*/!mask.defined())
       .squeeze(0)
       .transpose(0, 1)
@@ -50,32 +53,35 @@ at::Tensor SequenceAttention(const at::Tensor& qkv, const at::Tensor& mask, std:
 at::Tensor FlashAttention(const at::Tensor& qkv, const PackedTokens& tokens, std::int64_t heads) {
   const std::int64_t count = qkv.size(0);
   const std::int64_t width = qkv.size(1) / 3;
-  const at::Tensor parts = qkv.view({count, 3, heads, width / heads});
-  const auto out = at::_flash_attention_forward(
-      parts.select(1, 0), parts.select(1, 1), parts.select(1, 2), tokens.starts, tokens.starts,
-      tokens.longest, tokens.longest, 0.0, /*is_causal=*/true, /*return_debug_mask=*/false);
+  const std::vector<at::Tensor> parts = qkv.view({count, 3, heads, width / heads}).unbind(1);
+  const auto out = at::_flash_attention_forward(parts[0], parts[1], parts[2], tokens.starts,
+                                                tokens.starts, tokens.longest, tokens.longest, 0.0,
+                                                /*is_causal=*/true, /*return_debug_mask=*/false);
   return std::get<0>(out).reshape({count, width});
 }
 
 }  // namespace
 
 PackedTokens::PackedTokens(const TokenBatch& batch, at::Device device) {
-  const auto count = batch.tokens();
-  ids = at::empty({count}, at::kLong);
-  positions = at::empty({count}, at::kLong);
-  std::copy(batch.ids.begin(), batch.ids.end(), ids.data_ptr<std::int64_t>());
-  std::int64_t* position = positions.data_ptr<std::int64_t>();
+  const std::vector<std::int64_t> all_ids(batch.ids.begin(), batch.ids.end());
+  std::vector<std::int64_t> all_positions;
+  all_positions.reserve(all_ids.size());
   for (std::int64_t s = 0; s < batch.sequences(); ++s) {
     const std::int64_t length = batch.length(s);
-    for (std::int64_t i = 0; i < length; ++i) *position++ = i;
+    for (std::int64_t i = 0; i < length; ++i) all_positions.push_back(i);
     lengths.push_back(length);
     longest = std::max(longest, length);
     if (!batch.attended.empty()) masks.push_back(MaskOf(batch, s, device));
   }
-  ids = ids.to(device);
-  positions = positions.to(device);
+  model::DeviceBatch arrays(device);
+  const auto id_array = arrays.Add(std::span<const std::int64_t>(all_ids));
+  const auto position_array = arrays.Add(std::span<const std::int64_t>(all_positions));
+  const auto start_array = arrays.Add(std::span<const std::int64_t>(batch.starts));
+  arrays.Send();
+  ids = arrays.Get(id_array, {batch.tokens()});
+  positions = arrays.Get(position_array, {batch.tokens()});
   if (device.is_cuda()) {
-    starts = at::tensor(at::ArrayRef<std::int64_t>(batch.starts)).to(at::kInt).to(device);
+    starts = arrays.Get(start_array, {batch.sequences() + 1}).to(at::kInt);
   }
 }
 

@@ -3,6 +3,8 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <catch2/catch.hpp>
@@ -62,12 +64,13 @@ struct Trained {
 
 enum class Loss { kPlain, kFused };
 
-Trained Train(Loss loss, const NetworkOptions& options, std::int64_t rows_at_once = 7) {
+Trained Train(Loss loss, const NetworkOptions& options, std::int64_t rows_at_once = 7,
+              std::int64_t multiple = 1) {
   const Gpt2Parameters parameters = SmallGpt2();
   const at::Tensor flat = Flat(parameters.flat);
   Trained trained;
   trained.gradient = at::zeros_like(flat);
-  const Gpt2Network network(parameters.config, flat, trained.gradient, options);
+  Gpt2Network network(parameters.config, flat, trained.gradient, options);
   const TokenBatch batch = Batch();
   const std::vector<float> weights = Weights();
   const at::Tensor hidden = network.Hidden(PackedTokens(batch, at::kCPU), 3);
@@ -76,11 +79,14 @@ Trained Train(Loss loss, const NetworkOptions& options, std::int64_t rows_at_onc
     sum = PlainSum(network, hidden, batch, weights);
   } else {
     const CausalLoss fused = ComputeCausalLoss(hidden, network.embedding(), batch, weights,
-                                               options.compute, rows_at_once);
+                                               {.compute = options.compute,
+                                                .rows_at_once = rows_at_once,
+                                                .vocabulary_multiple = multiple});
     sum = fused.sum;
     trained.weight = fused.weight;
   }
   sum.mul(0.5).backward();
+  network.CollectGradients();
   trained.sum = sum.item<double>();
   return trained;
 }
@@ -95,6 +101,53 @@ TEST_CASE("the loss is the weighted cross-entropy, with its gradients, however m
   // Of 30 tokens every third has no weight and one has 2.5. The first tokens of the three
   // sequences, one of which has a weight, do not count.
   REQUIRE(Train(Loss::kFused, {}).weight == Approx(20 + 1.5 - 1));
+}
+
+TEST_CASE("tokens that fill up the vocabulary change neither loss nor gradients") {
+  const NetworkOptions options{.compute = GENERATE(at::kFloat, at::kBFloat16)};
+  const Trained plain = Train(Loss::kFused, options);
+  const Trained filled = Train(Loss::kFused, options, 7, 64);
+  REQUIRE(filled.sum == Approx(plain.sum).epsilon(1e-6));
+  REQUIRE(Greatest(filled.gradient.sub(plain.gradient)) <= 1e-5 * Greatest(plain.gradient));
+}
+
+TEST_CASE("a loss of hundreds is computed as well as a small one") {
+  const double scale = GENERATE(1.0, 300.0);
+  TokenBatch batch;
+  batch.Append(std::vector<std::int32_t>{0, 1, 0, 2});
+  const at::Tensor hidden = at::ones({4, 1}, at::kFloat);
+  const at::Tensor embedding = at::tensor({0.0F, -0.5F, -1.0F}).mul(scale).view({3, 1});
+  const double total = std::log(1 + std::exp(-0.5 * scale) + std::exp(-scale));
+  const CausalLoss loss = ComputeCausalLoss(hidden, embedding, batch, {});
+  REQUIRE(loss.sum.item<double>() == Approx(1.5 * scale + 3 * total).epsilon(1e-6));
+}
+
+TEST_CASE("rounded gradients of several passes add up without losing digits") {
+  const Gpt2Parameters parameters = SmallGpt2();
+  const at::Tensor flat = Flat(parameters.flat);
+  const at::Tensor gradient = at::zeros_like(flat);
+  Gpt2Network network(parameters.config, flat, gradient, {.compute = at::kBFloat16});
+  const auto pass = [&] {
+    const at::Tensor hidden = network.Hidden(PackedTokens(Batch(), at::kCPU), 3);
+    ComputeCausalLoss(hidden, network.embedding(), Batch(), {}).sum.backward();
+    network.CollectGradients();
+  };
+  pass();
+  const at::Tensor once = gradient.clone();
+  for (int i = 1; i < 100; ++i) pass();
+  REQUIRE(Greatest(gradient.sub(once.mul(100))) < 1e-4 * Greatest(gradient));
+}
+
+TEST_CASE("a network that trains in bfloat16 follows its parameters when it is told to") {
+  const Gpt2Parameters parameters = SmallGpt2();
+  const at::Tensor flat = Flat(parameters.flat);
+  const at::Tensor gradient = at::zeros_like(flat);
+  Gpt2Network network(parameters.config, flat, gradient, {.compute = at::kBFloat16});
+  flat.mul_(1.5);
+  network.Refresh();
+  const Gpt2Network other(parameters.config, flat, gradient, {.compute = at::kBFloat16});
+  const PackedTokens tokens(Batch(), at::kCPU);
+  REQUIRE(network.Hidden(tokens, 3).equal(other.Hidden(tokens, 3)));
 }
 
 TEST_CASE("gradients are the slopes of the loss") {
@@ -184,7 +237,7 @@ TEST_CASE("the loss counts what was the most probable token") {
   const auto correct = [&](std::size_t target) {
     std::vector<float> weights(9, 0.0F);
     weights[target] = 3;
-    return ComputeCausalLoss(hidden, network.embedding(), batch, weights).correct;
+    return ComputeCausalLoss(hidden, network.embedding(), batch, weights).correct.item<double>();
   };
   REQUIRE(correct(3) == 3);
   REQUIRE(correct(5) == 3);

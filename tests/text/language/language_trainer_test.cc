@@ -6,7 +6,10 @@
 #include <limits>
 #include <optional>
 
+#include "rl/model/torch_device.h"
+#include "rl/model/torch_threads.h"
 #include "tests/doubles/ranks.h"
+#include "tests/rl/model/devices.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2.h"
 #include "text/language/gpt2_layout.h"
@@ -98,8 +101,15 @@ LossReport BruteForce(const Gpt2Parameters& parameters, const WeightedBatch& bat
   return {loss / targets, std::exp(loss / targets), right / targets, targets};
 }
 
+// Returns one of the devices that there are.
+std::string AnyDevice() {
+  std::vector<std::string> names;
+  for (const model::ComputeDevice& device : model::BatchDevices()) names.push_back(device.name);
+  return GENERATE_COPY(from_range(names));
+}
+
 TEST_CASE("loss, perplexity and accuracy are those of the definition, over what counts alone") {
-  const auto trainer = Trainer({});
+  const auto trainer = Trainer({.device = AnyDevice()});
   const WeightedBatch batch = Batch(1);
   const LossReport wanted = BruteForce(trainer->Parameters(), batch);
   const LossReport found = trainer->Evaluate(batch).value();
@@ -108,6 +118,35 @@ TEST_CASE("loss, perplexity and accuracy are those of the definition, over what 
   REQUIRE(found.accuracy == Approx(wanted.accuracy));
   REQUIRE(found.targets == wanted.targets);
   REQUIRE(trainer->Step(batch, 0.01)->loss.loss == Approx(wanted.loss).epsilon(1e-5));
+}
+
+TEST_CASE("every device and both precisions learn alike") {
+  const auto plain = Trainer({});
+  const auto same = Trainer({.device = AnyDevice()});
+  const auto rounded =
+      Trainer({.device = AnyDevice(), .precision = runtime::DType::kBFloat16, .slice_tokens = 30});
+  double first = 0;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const WeightedBatch batch = Batch(step % 2);
+    const double loss = plain->Step(batch, 0.01)->loss.loss;
+    REQUIRE(same->Step(batch, 0.01)->loss.loss == Approx(loss).epsilon(2e-3));
+    REQUIRE(rounded->Step(batch, 0.01)->loss.loss == Approx(loss).epsilon(0.05));
+    if (step == 0) first = loss;
+  }
+  REQUIRE(plain->Evaluate(Batch(0))->loss < 0.8 * first);
+}
+
+TEST_CASE("a step copies up twice for each slice and down once for all of them") {
+  // Copies are counted on the thread that makes them.
+  model::SetTorchThreads(1);
+  const auto trainer = Trainer({.device = AnyDevice(), .slice_tokens = 20});
+  const WeightedBatch batch = Batch(1);
+  const auto slices = static_cast<std::uint64_t>(Cuts(batch.tokens, 20).size() - 1);
+  REQUIRE(slices > 2);
+  const model::CopyCounts before = model::Copies();
+  REQUIRE(trainer->Step(batch, 0.01).ok());
+  REQUIRE(model::Copies().up == before.up + 2 * slices);
+  REQUIRE(model::Copies().down == before.down + 1);
 }
 
 TEST_CASE("what does not count as a target changes nothing, whatever stands there last") {
@@ -365,7 +404,7 @@ TEST_CASE("a batch or options that make no sense are refused") {
   };
   REQUIRE(refused({.device = "tpu"}));
   REQUIRE(refused({.precision = runtime::DType::kInt64}));
-  REQUIRE(refused({.slice_tokens = 0}));
+  REQUIRE(refused({.slice_tokens = -1}));
   REQUIRE(refused({.max_gradient_norm = -1}));
   REQUIRE(refused({.optimiser = {.beta2 = 1}}));
   REQUIRE(refused({.optimiser = {.weight_decay = std::nan("")}}));
