@@ -24,7 +24,7 @@ absl::Status Check(ncclResult_t result, const char* what) {
 }
 
 // The time between two checks of the other ranks' sockets.
-constexpr std::chrono::milliseconds kLookEvery{10};
+constexpr std::chrono::milliseconds kPeersEvery{10};
 
 class NcclReducer final : public GradientReducer {
  public:
@@ -133,7 +133,7 @@ class NcclReducer final : public GradientReducer {
     const auto now = std::chrono::steady_clock::now();
     if (now >= deadline) return absl::DeadlineExceededError("a rank did not come in time");
     if (now < next_look_) return absl::OkStatus();
-    next_look_ = now + kLookEvery;
+    next_look_ = now + kPeersEvery;
     return sockets_->CheckPeers();
   }
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "rl/model/policy.h"
 #include "rl/model/torch_device.h"
-#include "rl/model/torch_threads.h"
 #include "tests/doubles/ranks.h"
 #include "tests/rl/model/devices.h"
 #include "tests/text/language/small_gpt2.h"
