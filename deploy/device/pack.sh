@@ -13,16 +13,19 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source deploy/install.sh
 folder="${1:?usage: deploy/device/pack.sh FOLDER}"
-programs=(tests/model_test tests/algorithms_test tests/language_training_test bin/bench_update bin/bench_pretraining)
+programs=(build/tests/model_test build/tests/algorithms_test build/tests/language_training_test build-cuda/tests/nccl_test
+  build/bin/bench_update build/bin/bench_pretraining)
 build release build model_test algorithms_test language_training_test bench_update bench_pretraining
+install_nccl
+build cuda build-cuda nccl_test
 
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/lib"
 for program in "${programs[@]}"; do
-  strip -o "$folder/bin/$(basename "$program")" "build/$program"
+  strip -o "$folder/bin/$(basename "$program")" "$program"
 done
 # What comes with every Linux system, and what comes with libtorch, stays out.
-ldd "${programs[@]/#/build/}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
   grep -v -E '/(torch|nvidia)/|/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libresolv|libstdc\+\+|libgcc_s)\.so' |
   while read -r library; do cp -L "$library" "$folder/lib/"; done
 cp deploy/device/run.sh "$folder/run.sh"
