@@ -234,7 +234,7 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.schedule = "steps"; });
   refused([](auto& options) { options.warmup = 2; });
   refused([](auto& options) { options.optimiser = "magic"; });
-  refused([](auto& options) { options.slice_tokens = 0; });
+  refused([](auto& options) { options.slice_tokens = -1; });
   refused([](auto& options) { options.lora_rank = 5000; });
   refused([](auto& options) { options.device = "tpu"; });
   refused([](auto& options) { options.weights = "float64"; });
