@@ -110,6 +110,9 @@ struct GroupOptions {
   // The time within which every rank must do its part of one call. It bounds how far one rank may
   // fall behind another between two calls, its own work included.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(600);
+  // Over sockets, sums and the like of at least so many bytes go around a ring of the ranks, and
+  // smaller ones over rank 0, which takes fewer steps. 0 makes no ring. The same on all ranks.
+  std::int64_t ring_min_bytes = std::int64_t{1} << 16;
   // Where a launched rank reports its calls (Launched::progress in launch.h), or null.
   RankProgress* progress = nullptr;
 };

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,30 +25,15 @@ absl::Status Late(const std::string& who) {
   return absl::DeadlineExceededError(who + " did not come in time");
 }
 
-// Waits for an event at any of `items`, or returns DEADLINE_EXCEEDED. It polls the items at least
-// once, even after the deadline.
-absl::Status WaitForAny(std::span<pollfd> items, Deadline deadline, const std::string& who) {
-  for (;;) {
-    const auto left = std::max<std::int64_t>(
-        0, std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
-               .count());
-    const int timeout = static_cast<int>(std::min<std::int64_t>(left, 60'000));
-    const int ready = ::poll(items.data(), items.size(), timeout);
-    if (ready > 0) return absl::OkStatus();
-    if (ready < 0 && errno != EINTR) return runtime::Unavailable(who + ": " + Reason(errno));
-    if (ready == 0 && left == 0) return Late(who);
-  }
-}
-
 absl::Status WaitFor(int socket, short events, Deadline deadline, const std::string& who) {
   pollfd item{socket, events, 0};
-  return WaitForAny(std::span(&item, 1), deadline, who);
+  return AwaitEvents(std::span(&item, 1), deadline, who);
 }
 
 // Returns OK when `socket` accepts more data.
 absl::Status WaitToSend(int socket, Deadline deadline, const std::string& peer) {
   pollfd item{socket, POLLOUT | POLLIN, 0};
-  SHOAL_RETURN_IF_ERROR(WaitForAny(std::span(&item, 1), deadline, peer));
+  SHOAL_RETURN_IF_ERROR(AwaitEvents(std::span(&item, 1), deadline, peer));
   if ((item.revents & POLLOUT) != 0) return absl::OkStatus();
   return runtime::Unavailable(peer + " was lost: it has stopped listening");
 }
@@ -95,19 +79,55 @@ int TryConnect(const addrinfo& address, Deadline deadline) {
   return -1;
 }
 
+absl::StatusOr<std::string> AddressOf(int (*end)(int, sockaddr*, socklen_t*), int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  std::array<char, NI_MAXHOST> text{};
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  if (end(socket, any, &size) != 0) return runtime::Unavailable("a socket's address: " + Reason(errno));
+  const int error = ::getnameinfo(any, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  if (error == 0) return std::string(text.data());
+  return runtime::Unavailable(std::string("a socket's address: ") + ::gai_strerror(error));
+}
+
 }  // namespace
+
+absl::Status AwaitEvents(std::span<pollfd> items, Deadline deadline, const std::string& peers) {
+  for (;;) {
+    const auto left = std::max<std::int64_t>(
+        0, std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
+               .count());
+    const int timeout = static_cast<int>(std::min<std::int64_t>(left, 60'000));
+    const int ready = ::poll(items.data(), items.size(), timeout);
+    if (ready > 0) return absl::OkStatus();
+    if (ready < 0 && errno != EINTR) return runtime::Unavailable(peers + ": " + Reason(errno));
+    if (ready == 0 && left == 0) return Late(peers);
+  }
+}
+
+absl::StatusOr<std::size_t> TrySend(int socket, std::span<const std::byte> bytes,
+                                    const std::string& peer) {
+  const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  if (MayRetry(errno)) return std::size_t{0};
+  return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+}
+
+absl::StatusOr<std::size_t> TryReceive(int socket, std::span<std::byte> bytes,
+                                       const std::string& peer) {
+  const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), 0);
+  if (got > 0) return static_cast<std::size_t>(got);
+  if (got == 0) return runtime::Unavailable(peer + " was lost: it closed the connection");
+  if (MayRetry(errno)) return std::size_t{0};
+  return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+}
 
 absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline deadline,
                      const std::string& peer) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    } else if (MayRetry(errno)) {
-      SHOAL_RETURN_IF_ERROR(WaitToSend(socket, deadline, peer));
-    } else {
-      return runtime::Unavailable(peer + " was lost: " + Reason(errno));
-    }
+    SHOAL_ASSIGN_OR_RETURN(const std::size_t sent, TrySend(socket, bytes, peer));
+    bytes = bytes.subspan(sent);
+    if (sent == 0) SHOAL_RETURN_IF_ERROR(WaitToSend(socket, deadline, peer));
   }
   return absl::OkStatus();
 }
@@ -115,16 +135,9 @@ absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline dead
 absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
                         const std::string& peer) {
   while (!bytes.empty()) {
-    const ssize_t got = ::recv(socket, bytes.data(), bytes.size(), 0);
-    if (got > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
-    } else if (got == 0) {
-      return runtime::Unavailable(peer + " was lost: it closed the connection");
-    } else if (MayRetry(errno)) {
-      SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLIN, deadline, peer));
-    } else {
-      return runtime::Unavailable(peer + " was lost: " + Reason(errno));
-    }
+    SHOAL_ASSIGN_OR_RETURN(const std::size_t got, TryReceive(socket, bytes, peer));
+    bytes = bytes.subspan(got);
+    if (got == 0) SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLIN, deadline, peer));
   }
   return absl::OkStatus();
 }
@@ -133,7 +146,7 @@ absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline
                                           const std::string& peers) {
   std::vector<pollfd> items;
   for (const int socket : sockets) items.push_back({socket, POLLIN, 0});
-  SHOAL_RETURN_IF_ERROR(WaitForAny(items, deadline, peers));
+  SHOAL_RETURN_IF_ERROR(AwaitEvents(items, deadline, peers));
   const auto ready = std::find_if(items.begin(), items.end(),
                                   [](const pollfd& item) { return item.revents != 0; });
   return static_cast<std::size_t>(ready - items.begin());
@@ -173,7 +186,8 @@ absl::StatusOr<int> Accept(int listener, Deadline deadline) {
   }
 }
 
-absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline) {
+absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
+                              const std::string& peer) {
   for (;;) {
     const absl::StatusOr<Addresses> addresses = Resolve(address, port, 0);
     if (addresses.ok()) {
@@ -185,11 +199,19 @@ absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, De
     }
     const auto pause = std::chrono::milliseconds(50);
     if (std::chrono::steady_clock::now() + pause >= deadline) {
-      return addresses.ok() ? Late("rank 0 at " + address + ":" + std::to_string(port))
+      return addresses.ok() ? Late(peer + " at " + address + ":" + std::to_string(port))
                             : addresses.status();
     }
     std::this_thread::sleep_for(pause);
   }
+}
+
+absl::StatusOr<std::string> OwnAddress(int socket) {
+  return AddressOf(::getsockname, socket);
+}
+
+absl::StatusOr<std::string> PeerAddress(int socket) {
+  return AddressOf(::getpeername, socket);
 }
 
 absl::StatusOr<std::array<int, 2>> ConnectedPair() {

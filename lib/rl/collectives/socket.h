@@ -4,6 +4,8 @@
 // Sockets are plain descriptors; the caller closes them.
 #pragma once
 
+#include <poll.h>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -25,6 +27,16 @@ absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline dead
 absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
                         const std::string& peer);
 
+// Move what can be without waiting, and return how many bytes: 0 where the peer is not ready.
+// UNAVAILABLE as above.
+absl::StatusOr<std::size_t> TrySend(int socket, std::span<const std::byte> bytes,
+                                    const std::string& peer);
+absl::StatusOr<std::size_t> TryReceive(int socket, std::span<std::byte> bytes,
+                                       const std::string& peer);
+
+// Waits for an event at any of the items, as poll(2) does. It looks at them at least once, even
+// after the deadline. DEADLINE_EXCEEDED has a message that begins with `peers`.
+absl::Status AwaitEvents(std::span<pollfd> items, Deadline deadline, const std::string& peers);
 // Waits until one of the sockets is readable or closed, and returns its index in `sockets`. Returns
 // DEADLINE_EXCEEDED otherwise, with a message that begins with `peers`.
 absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline deadline,
@@ -35,7 +47,12 @@ absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port);
 // Returns DEADLINE_EXCEEDED when nobody connects.
 absl::StatusOr<int> Accept(int listener, Deadline deadline);
 // Tries again until the deadline while the peer does not listen yet.
-absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline);
+absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
+                              const std::string& peer);
+
+// Return the numeric address of this end of a connection, and of the other one.
+absl::StatusOr<std::string> OwnAddress(int socket);
+absl::StatusOr<std::string> PeerAddress(int socket);
 
 // Returns two sockets of this process that are connected to each other.
 absl::StatusOr<std::array<int, 2>> ConnectedPair();

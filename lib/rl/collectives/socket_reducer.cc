@@ -1,39 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/socket_reducer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <string>
-#include <thread>
 #include <utility>
-
-#include "platform/runtime/log.h"
-#include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
 namespace {
-
-constexpr std::uint32_t kMagic = 0x53484f4c;
-
-// The first message of a rank to rank 0, and the answer.
-struct Hello {
-  std::uint32_t magic = kMagic;
-  std::uint32_t rank = 0;
-  std::uint64_t epoch = 0;
-  std::uint32_t world_size = 0;
-  std::uint32_t unused = 0;
-};
-
-enum Kind : std::uint32_t { kSumFloat = 1, kSumDouble, kMax, kMin, kBroadcast, kBarrier, kFailure };
 
 // The longest failure text that is sent or accepted.
 constexpr std::size_t kMaxFailureText = 4096;
 // The time allowed for telling one rank of a failure.
 constexpr std::chrono::seconds kTellTime{2};
-// The time between two tries of a rank to join a group whose rank 0 is older.
-constexpr std::chrono::milliseconds kAskAgainAfter{50};
+// The time in which a rank that is in a call answers rank 0, and in which its own word overtakes
+// what others say of it.
+constexpr std::chrono::seconds kAnswerTime{1};
 
 template <typename T>
 std::span<std::byte> Bytes(T& value) {
@@ -42,137 +22,34 @@ std::span<std::byte> Bytes(T& value) {
 
 std::string Peer(std::int64_t rank) { return "rank " + std::to_string(rank); }
 
+bool IsFailure(const CallHeader& header) {
+  return header.magic == kRankMagic && header.kind == CallKind::kFailure;
+}
+
 Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 }  // namespace
 
-// Precedes each part of a call, in both directions, so that ranks that are out of step are detected
-// and not summed. A failure has a status code in place of the sequence.
-struct SocketReducer::Header {
-  std::uint32_t kind = 0;
-  std::uint32_t magic = kMagic;
-  std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;
-
-  friend bool operator==(const Header&, const Header&) = default;
-};
-
-SocketReducer::SocketReducer(const RankEnvironment& environment, const GroupOptions& options)
+SocketReducer::SocketReducer(const RankEnvironment& environment, const GroupOptions& options,
+                             RankLinks links)
     : rank_(environment.rank),
       world_size_(environment.world_size),
-      epoch_(environment.epoch),
       options_(options),
-      peers_(static_cast<std::size_t>(environment.world_size), -1) {}
-
-SocketReducer::~SocketReducer() {
-  for (const int peer : peers_) {
-    if (peer >= 0) ::close(peer);
-  }
+      links_(std::move(links)),
+      ahead_(links_.star.size()) {
+  if (links_.next < 0) return;
+  ring_ = std::make_unique<Ring>(rank_, world_size_, std::exchange(links_.next, -1),
+                                 std::exchange(links_.previous, -1));
 }
 
 absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
     const RankEnvironment& environment, const GroupOptions& options) {
-  std::unique_ptr<SocketReducer> reducer(new SocketReducer(environment, options));
-  if (environment.rank != 0) {
-    SHOAL_RETURN_IF_ERROR(reducer->Connect(environment));
-    return reducer;
-  }
-  int listener = environment.master_listener;
-  if (listener < 0) {
-    std::uint16_t port = environment.master_port;
-    SHOAL_ASSIGN_OR_RETURN(listener, Listen(environment.master_address, port));
-  }
-  const absl::Status accepted = reducer->AcceptAll(listener);
-  ::close(listener);
-  SHOAL_RETURN_IF_ERROR(accepted);
-  return reducer;
-}
-
-absl::Status SocketReducer::AcceptAll(int listener) {
-  const Deadline deadline = After(options_.join_timeout);
-  for (std::int64_t joined = 1; joined < world_size_;) {
-    const absl::StatusOr<int> peer = Accept(listener, deadline);
-    if (!peer.ok()) {
-      std::string missing;
-      for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
-        if (peers_[rank] < 0) missing += " " + std::to_string(rank);
-      }
-      return runtime::Annotate(peer.status(), "ranks missing:" + missing);
-    }
-    SHOAL_ASSIGN_OR_RETURN(const bool introduced, Introduce(*peer));
-    if (introduced) ++joined;
-  }
-  for (std::int64_t rank = 1; rank < world_size_; ++rank) {
-    Hello answer{.epoch = epoch_, .world_size = static_cast<std::uint32_t>(world_size_)};
-    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(answer), deadline, Peer(rank)));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<bool> SocketReducer::Introduce(int peer) {
-  Hello hello;
-  const absl::Status received =
-      ReceiveAll(peer, Bytes(hello), After(options_.join_timeout), "a joining rank");
-  const bool member = received.ok() && hello.magic == kMagic && hello.world_size == world_size_ &&
-                      hello.rank >= 1 && hello.rank < peers_.size();
-  if (member && hello.epoch == epoch_ && peers_[hello.rank] < 0) {
-    peers_[hello.rank] = peer;
-    return true;
-  }
-  if (member && hello.epoch != epoch_) {
-    Hello answer{.epoch = epoch_, .world_size = hello.world_size};
-    (void)SendAll(peer, Bytes(answer), After(kTellTime), Peer(hello.rank));
-  }
-  ::close(peer);
-  SHOAL_RETURN_IF_ERROR(received);
-  if (member && hello.epoch > epoch_) return LeftBehind(hello.epoch, Peer(hello.rank));
-  if (member && hello.epoch < epoch_) {
-    spdlog::warn("event=straggler_refused rank={} epoch={} own_epoch={}", hello.rank, hello.epoch,
-                 epoch_);
-    return false;
-  }
-  return runtime::FailedPrecondition("a peer says it is rank " + std::to_string(hello.rank) +
-                                     " of " + std::to_string(hello.world_size) +
-                                     ", which does not fit a group of " +
-                                     std::to_string(world_size_));
-}
-
-absl::Status SocketReducer::Connect(const RankEnvironment& environment) {
-  const Deadline deadline = After(options_.join_timeout);
-  for (;;) {
-    SHOAL_ASSIGN_OR_RETURN(const std::uint64_t epoch, Ask(environment, deadline));
-    if (epoch == epoch_) return absl::OkStatus();
-    if (epoch > epoch_) return LeftBehind(epoch, Peer(0));
-    // Rank 0 of an older group ends when it hears of a newer one, and makes room for its successor.
-    std::this_thread::sleep_for(kAskAgainAfter);
-  }
-}
-
-absl::StatusOr<std::uint64_t> SocketReducer::Ask(const RankEnvironment& environment,
-                                                 Deadline deadline) {
-  SHOAL_ASSIGN_OR_RETURN(const int socket,
-                         ConnectTo(environment.master_address, environment.master_port, deadline));
-  Hello hello{.rank = static_cast<std::uint32_t>(rank_),
-              .epoch = epoch_,
-              .world_size = static_cast<std::uint32_t>(world_size_)};
-  absl::Status told = SendAll(socket, Bytes(hello), deadline, Peer(0));
-  if (told.ok()) told = ReceiveAll(socket, Bytes(hello), deadline, Peer(0));
-  if (told.ok() && (hello.magic != kMagic || hello.world_size != world_size_)) {
-    told = runtime::FailedPrecondition("rank 0 is of another group");
-  }
-  if (told.ok() && hello.epoch == epoch_) {
-    peers_[0] = socket;
-    return epoch_;
-  }
-  ::close(socket);
-  SHOAL_RETURN_IF_ERROR(told);
-  return hello.epoch;
-}
-
-absl::Status SocketReducer::LeftBehind(std::uint64_t newer, const std::string& peer) const {
-  return absl::AbortedError(Peer(rank_) + " is of epoch " + std::to_string(epoch_) +
-                            " of its group, " + peer + " is of epoch " + std::to_string(newer) +
-                            ": the group was started again without this rank");
+  const bool with_ring = options.reduction == Reduction::kSocket && options.ring_min_bytes > 0 &&
+                         environment.world_size > 1;
+  SHOAL_ASSIGN_OR_RETURN(RankLinks links,
+                         LinkRanks(environment, with_ring, options.join_timeout));
+  return std::unique_ptr<SocketReducer>(
+      new SocketReducer(environment, options, std::move(links)));
 }
 
 std::vector<std::int64_t> SocketReducer::Connected() const {
@@ -183,7 +60,7 @@ std::vector<std::int64_t> SocketReducer::Connected() const {
   return ranks;
 }
 
-absl::Status SocketReducer::ReceiveFailure(const Header& header, std::int64_t rank,
+absl::Status SocketReducer::ReceiveFailure(const CallHeader& header, std::int64_t rank,
                                            Deadline deadline) {
   if (header.bytes > kMaxFailureText || header.sequence == 0 || header.sequence > 16) {
     return runtime::Internal(Peer(rank) + " tells of a failure that makes no sense");
@@ -194,25 +71,32 @@ absl::Status SocketReducer::ReceiveFailure(const Header& header, std::int64_t ra
   return absl::Status(static_cast<absl::StatusCode>(header.sequence), text);
 }
 
-absl::Status SocketReducer::ReceiveHeader(std::int64_t rank, const Header& own, Deadline deadline) {
-  Header header;
+absl::StatusOr<CallHeader> SocketReducer::NextHeader(std::int64_t rank, Deadline deadline) {
+  if (ahead(rank)) return *std::exchange(ahead(rank), std::nullopt);
+  CallHeader header;
   SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), Bytes(header), deadline, Peer(rank)));
-  if (header.magic == kMagic && header.kind == kFailure) {
-    return ReceiveFailure(header, rank, deadline);
+  return header;
+}
+
+absl::Status SocketReducer::ReceiveHeader(std::int64_t rank, const CallHeader& own,
+                                          Deadline deadline) {
+  for (;;) {
+    SHOAL_ASSIGN_OR_RETURN(const CallHeader header, NextHeader(rank, deadline));
+    if (header == own) return absl::OkStatus();
+    if (IsFailure(header)) return ReceiveFailure(header, rank, deadline);
+    // Rank 0 may ask after a call that is over for this rank.
+    const bool asks = rank == 0 && header.magic == kRankMagic && header.kind == CallKind::kAsk;
+    if (!asks) return OutOfStep(Peer(rank), header, own);
   }
-  if (header == own) return absl::OkStatus();
-  return runtime::Internal(Peer(rank) + " is out of step: call " + std::to_string(header.sequence) +
-                           " of " + std::to_string(header.bytes) + " bytes against call " +
-                           std::to_string(own.sequence) + " of " + std::to_string(own.bytes));
 }
 
 absl::Status SocketReducer::Fail(const absl::Status& failure) {
   if (!failure_.ok()) return failure_;
   failure_ = failure;
   std::string text = runtime::Message(failure).substr(0, kMaxFailureText);
-  Header header{.kind = kFailure,
-                .sequence = static_cast<std::uint64_t>(failure.code()),
-                .bytes = text.size()};
+  CallHeader header{.kind = CallKind::kFailure,
+                    .sequence = static_cast<std::uint64_t>(failure.code()),
+                    .bytes = text.size()};
   const Deadline deadline = After(kTellTime);
   for (const std::int64_t rank : Connected()) {
     if (!SendAll(socket(rank), Bytes(header), deadline, Peer(rank)).ok()) continue;
@@ -228,22 +112,32 @@ void SocketReducer::Abort(const absl::Status& reason) {
 absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
   if (!failure_.ok()) return failure_;
   failure_ = runtime::FailedPrecondition("the ranks exchange gradients without common steps now");
-  return std::exchange(peers_, std::vector<int>(peers_.size(), -1));
+  ring_.reset();
+  return std::exchange(links_.star, std::vector<int>(links_.star.size(), -1));
+}
+
+bool SocketReducer::HasNews(std::int64_t rank) const {
+  pollfd item{socket(rank), POLLIN, 0};
+  return AwaitEvents(std::span(&item, 1), std::chrono::steady_clock::now(), "").ok();
 }
 
 absl::Status SocketReducer::CheckPeers() {
   if (!failure_.ok()) return failure_;
-  const std::vector<std::int64_t> ranks = Connected();
-  std::vector<int> sockets;
-  for (const std::int64_t rank : ranks) sockets.push_back(socket(rank));
-  const auto ready = AwaitReadable(sockets, std::chrono::steady_clock::now(), "");
-  if (absl::IsDeadlineExceeded(ready.status())) return absl::OkStatus();
-  if (!ready.ok()) return Fail(ready.status());
-  return Fail(ReceiveHeader(ranks[*ready], {}, After(kTellTime)));
+  for (const std::int64_t rank : Connected()) {
+    if (HasNews(rank)) return Fail(ReceiveHeader(rank, {}, After(kTellTime)));
+  }
+  return absl::OkStatus();
 }
 
-absl::Status SocketReducer::AwaitHeaders(const Header& own, Deadline deadline) {
-  std::vector<std::int64_t> missing = Connected();
+absl::Status SocketReducer::AwaitHeaders(const CallHeader& own, Deadline deadline) {
+  std::vector<std::int64_t> missing;
+  for (const std::int64_t rank : Connected()) {
+    if (!ahead(rank)) {
+      missing.push_back(rank);
+      continue;
+    }
+    SHOAL_RETURN_IF_ERROR(ReceiveHeader(rank, own, deadline));
+  }
   while (!missing.empty()) {
     std::vector<int> sockets;
     std::string names;
@@ -258,29 +152,28 @@ absl::Status SocketReducer::AwaitHeaders(const Header& own, Deadline deadline) {
   return absl::OkStatus();
 }
 
-template <typename T, typename Combine>
-absl::Status SocketReducer::Gather(std::span<T> values, const Header& own, Combine combine,
-                                   Deadline deadline) {
+absl::Status SocketReducer::Gather(std::span<std::byte> bytes, const CallHeader& own,
+                                   const Elementwise* operation, Deadline deadline) {
   SHOAL_RETURN_IF_ERROR(AwaitHeaders(own, deadline));
-  std::vector<T> part(own.kind == kBroadcast ? 0 : values.size());
+  std::vector<std::byte> part(operation == nullptr ? 0 : bytes.size());
   for (const std::int64_t rank : Connected()) {
-    SHOAL_RETURN_IF_ERROR(
-        ReceiveAll(socket(rank), std::as_writable_bytes(std::span(part)), deadline, Peer(rank)));
-    for (std::size_t i = 0; i < part.size(); ++i) values[i] = combine(values[i], part[i]);
+    if (operation == nullptr) break;
+    SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), part, deadline, Peer(rank)));
+    operation->combine(bytes.data(), part.data(), bytes.size());
   }
   for (const std::int64_t rank : Connected()) {
-    Header header = own;
+    CallHeader header = own;
     SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(header), deadline, Peer(rank)));
-    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), std::as_bytes(values), deadline, Peer(rank)));
+    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), bytes, deadline, Peer(rank)));
   }
   return absl::OkStatus();
 }
 
-absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const Header& own,
-                                     Deadline deadline) {
-  Header header = own;
+absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const CallHeader& own,
+                                     const Elementwise* operation, Deadline deadline) {
+  CallHeader header = own;
   absl::Status sent = SendAll(socket(0), Bytes(header), deadline, Peer(0));
-  if (sent.ok() && own.kind != kBroadcast) sent = SendAll(socket(0), bytes, deadline, Peer(0));
+  if (sent.ok() && operation != nullptr) sent = SendAll(socket(0), bytes, deadline, Peer(0));
   if (!sent.ok()) {
     // Rank 0 stops reading when the group has failed; what it sent before can still be read.
     const absl::Status told = ReceiveHeader(0, own, After(kTellTime));
@@ -290,37 +183,187 @@ absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const Header& o
   return ReceiveAll(socket(0), bytes, deadline, Peer(0));
 }
 
-template <typename T, typename Combine>
-absl::Status SocketReducer::AllReduce(std::span<T> values, std::uint32_t kind, Combine combine) {
+absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHeader& own,
+                                       const Elementwise& operation, Deadline deadline) {
+  came_.assign(ahead_.size(), false);
+  here_.assign(ahead_.size(), false);
+  left_.assign(ahead_.size(), false);
+  gone_ = absl::OkStatus();
+  if (rank_ == 0) {
+    for (const std::int64_t rank : Connected()) {
+      if (ahead(rank)) SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own));
+    }
+  } else {
+    // Rank 0 has to know who came, and the neighbours of a rank cannot tell it.
+    CallHeader header = own;
+    const absl::Status told = SendAll(socket(0), Bytes(header), deadline, Peer(0));
+    if (!told.ok()) return Verdict(told, deadline);
+  }
+  ring_->Begin(bytes, operation, own);
+  for (;;) {
+    const absl::StatusOr<bool> moved = ring_->Advance();
+    if (!moved.ok()) return Verdict(moved.status(), deadline);
+    if (*moved) continue;
+    const bool all_came =
+        rank_ != 0 || std::count(came_.begin(), came_.end(), true) + 1 == world_size_;
+    if (ring_->done() && all_came) return absl::OkStatus();
+    SHOAL_RETURN_IF_ERROR(AwaitRing(own, deadline));
+  }
+}
+
+absl::Status SocketReducer::AwaitRing(const CallHeader& own, Deadline deadline) {
+  std::vector<pollfd> items;
+  std::vector<std::int64_t> ranks;
+  for (const std::int64_t rank : Connected()) {
+    if (left_[static_cast<std::size_t>(rank)]) continue;
+    ranks.push_back(rank);
+    items.push_back({socket(rank), POLLIN, 0});
+  }
+  if (ring_->sends()) items.push_back({ring_->next(), POLLOUT, 0});
+  if (ring_->receives()) items.push_back({ring_->previous(), POLLIN, 0});
+  const Deadline soon = gone_.ok() ? deadline : std::min(deadline, After(kTellTime));
+  const absl::Status event = AwaitEvents(items, soon, Peer(0));
+  if (!event.ok() && !gone_.ok()) return gone_;
+  if (absl::IsDeadlineExceeded(event) && rank_ == 0) return FindLate(own);
+  SHOAL_RETURN_IF_ERROR(event);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (items[i].revents != 0) SHOAL_RETURN_IF_ERROR(HearDuringRing(ranks[i], own));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& own) {
+  const auto index = static_cast<std::size_t>(rank);
+  const Deadline deadline = After(kTellTime);
+  const absl::StatusOr<CallHeader> next = NextHeader(rank, deadline);
+  if (!next.ok()) {
+    if (rank_ == 0 && !came_[index]) return next.status();
+    // It may have ended after this call. Then the ring goes on moving without it.
+    left_[index] = true;
+    gone_ = next.status();
+    return absl::OkStatus();
+  }
+  const CallHeader header = *next;
+  if (IsFailure(header)) {
+    const absl::Status told = ReceiveFailure(header, rank, deadline);
+    return rank_ == 0 ? Overrule(told) : told;
+  }
+  if (rank_ != 0) {
+    const CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
+    if (header != question) return OutOfStep(Peer(rank), header, own);
+    CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
+    return SendAll(socket(0), Bytes(answer), deadline, Peer(0));
+  }
+  if (header == CallHeader{.kind = CallKind::kHere, .sequence = own.sequence}) {
+    here_[index] = true;
+  } else if (header == own && !came_[index]) {
+    came_[index] = true;
+  } else if (header.sequence == own.sequence + 1 && came_[index]) {
+    ahead_[index] = header;
+    left_[index] = true;
+  } else {
+    return OutOfStep(Peer(rank), header, own);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SocketReducer::FindLate(const CallHeader& own) {
+  const auto names = [&](const std::vector<bool>& present) {
+    std::string late;
+    for (const std::int64_t rank : Connected()) {
+      const auto index = static_cast<std::size_t>(rank);
+      if (present[index] || left_[index]) continue;
+      late += (late.empty() ? "" : ", ") + Peer(rank);
+    }
+    return late;
+  };
+  std::string late = names(came_);
+  if (late.empty()) {
+    const Deadline deadline = After(kAnswerTime);
+    CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
+    for (const std::int64_t rank : Connected()) {
+      (void)SendAll(socket(rank), Bytes(question), deadline, Peer(rank));
+    }
+    for (const std::int64_t rank : Connected()) {
+      const auto index = static_cast<std::size_t>(rank);
+      pollfd item{socket(rank), POLLIN, 0};
+      while (!here_[index] && !left_[index] &&
+             AwaitEvents(std::span(&item, 1), deadline, "").ok()) {
+        SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own));
+      }
+    }
+    late = names(here_);
+  }
+  if (late.empty()) late = "the sum of " + std::to_string(own.bytes) + " bytes over all ranks";
+  return absl::DeadlineExceededError(late + " did not come in time");
+}
+
+absl::Status SocketReducer::Verdict(const absl::Status& finding, Deadline deadline) {
+  if (rank_ == 0) return Overrule(finding);
+  (void)Fail(finding);
+  for (;;) {
+    const absl::StatusOr<CallHeader> header = NextHeader(0, deadline);
+    if (!header.ok()) return absl::IsUnavailable(header.status()) ? header.status() : finding;
+    if (!IsFailure(*header)) continue;
+    failure_ = ReceiveFailure(*header, 0, After(kTellTime));
+    return failure_;
+  }
+}
+
+absl::Status SocketReducer::Overrule(const absl::Status& finding) {
+  const Deadline patience = After(kAnswerTime);
+  std::vector<std::int64_t> silent = Connected();
+  while (absl::IsUnavailable(finding) && !silent.empty()) {
+    std::vector<int> sockets;
+    for (const std::int64_t rank : silent) sockets.push_back(socket(rank));
+    const auto ready = AwaitReadable(sockets, patience, "");
+    if (!ready.ok()) break;
+    const std::int64_t rank = silent[*ready];
+    CallHeader header;
+    const absl::Status heard = ReceiveAll(socket(rank), Bytes(header), patience, Peer(rank));
+    if (heard.ok() && !IsFailure(header)) continue;
+    const absl::Status told = heard.ok() ? ReceiveFailure(header, rank, patience) : heard;
+    if (!absl::IsUnavailable(told)) return told;
+    const bool accused = runtime::Message(finding).starts_with(Peer(rank) + " was lost");
+    if (!heard.ok() && accused) break;
+    silent.erase(silent.begin() + static_cast<std::ptrdiff_t>(*ready));
+  }
+  return finding;
+}
+
+absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
+                                 const Elementwise* operation) {
   if (!failure_.ok()) return failure_;
   // Rank 0 gives up first, so that its verdict on who is late reaches the others.
   const Deadline deadline =
       After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
-  const auto bytes = std::as_writable_bytes(values);
-  const Header own{.kind = kind, .sequence = ++sequence_, .bytes = bytes.size()};
-  const absl::Status done =
-      rank_ == 0 ? Gather(values, own, combine, deadline) : Exchange(bytes, own, deadline);
+  const bool around = ring_ != nullptr && operation != nullptr &&
+                      static_cast<std::int64_t>(bytes.size()) >= options_.ring_min_bytes;
+  const CallHeader own{.kind = kind,
+                       .sequence = ++sequence_,
+                       .bytes = bytes.size(),
+                       .around_ring = around ? 1U : 0U};
+  const absl::Status done = around       ? PassAround(bytes, own, *operation, deadline)
+                            : rank_ == 0 ? Gather(bytes, own, operation, deadline)
+                                         : Exchange(bytes, own, operation, deadline);
   return done.ok() ? done : Fail(done);
 }
 
 absl::Status SocketReducer::AllReduceSum(std::span<float> values) {
-  return AllReduce(values, kSumFloat, [](float a, float b) { return a + b; });
+  return Call(std::as_writable_bytes(values), CallKind::kSumFloat, &kSumOfFloats);
 }
 absl::Status SocketReducer::AllReduceSum(std::span<double> values) {
-  return AllReduce(values, kSumDouble, [](double a, double b) { return a + b; });
+  return Call(std::as_writable_bytes(values), CallKind::kSumDouble, &kSumOfDoubles);
 }
 absl::Status SocketReducer::AllReduceMax(std::span<double> values) {
-  return AllReduce(values, kMax, [](double a, double b) { return std::max(a, b); });
+  return Call(std::as_writable_bytes(values), CallKind::kMax, &kMaxOfDoubles);
 }
 absl::Status SocketReducer::AllReduceMin(std::span<double> values) {
-  return AllReduce(values, kMin, [](double a, double b) { return std::min(a, b); });
+  return Call(std::as_writable_bytes(values), CallKind::kMin, &kMinOfDoubles);
 }
 absl::Status SocketReducer::Broadcast(std::span<std::byte> bytes) {
-  return AllReduce(bytes, kBroadcast, [](std::byte a, std::byte) { return a; });
+  return Call(bytes, CallKind::kBroadcast, nullptr);
 }
-absl::Status SocketReducer::Barrier() {
-  std::array<double, 1> nothing{};
-  return AllReduce(std::span<double>(nothing), kBarrier, [](double a, double) { return a; });
-}
+absl::Status SocketReducer::Barrier() { return Call({}, CallKind::kBarrier, nullptr); }
 
 }  // namespace shoal::collectives

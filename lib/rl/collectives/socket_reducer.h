@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GradientReducer over TCP: a hub at rank 0 adds in the order of ranks and sends the result out.
+// A GradientReducer over TCP. Large arrays go around a ring of the ranks (ring.h); small ones, and
+// all else, go over rank 0, which adds in the order of ranks and sends the result out.
 //
-// It is meant for a few ranks on CPUs, since the hub moves (world_size - 1) times the data each
-// way. The hub forwards every failure, so that all ranks get the error that names the rank at
-// fault, unless the hub itself is lost.
+// Rank 0 has the last word on every failure: the others report to it what they see and wait for its
+// verdict, so that all ranks get the error that names the rank at fault, unless rank 0 itself is
+// lost. It prefers what a rank says of itself to what another one says of it.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/collectives/call_header.h"
+#include "rl/collectives/elementwise.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/launch.h"
+#include "rl/collectives/rendezvous.h"
+#include "rl/collectives/ring.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
 
 class SocketReducer final : public GradientReducer {
  public:
-  // Blocks until all ranks are there. DEADLINE_EXCEEDED names the missing ranks;
-  // FAILED_PRECONDITION means that the address cannot be bound or that a rank of another world size
-  // came. Ranks of different epochs do not join: rank 0 turns older ones away and goes on waiting,
-  // and each older one ends with ABORTED, rank 0 included. A newer rank tries again until a rank 0
-  // of its epoch listens.
+  // Blocks until all ranks are there. Returns the errors of LinkRanks (rendezvous.h).
   static absl::StatusOr<std::unique_ptr<SocketReducer>> Create(const RankEnvironment& environment,
                                                                const GroupOptions& options);
-  ~SocketReducer() override;
 
   std::int64_t rank() const override { return rank_; }
   std::int64_t world_size() const override { return world_size_; }
@@ -43,44 +45,64 @@ class SocketReducer final : public GradientReducer {
   absl::Status CheckPeers();
 
  private:
-  struct Header;
+  SocketReducer(const RankEnvironment& environment, const GroupOptions& options, RankLinks links);
 
-  SocketReducer(const RankEnvironment& environment, const GroupOptions& options);
-
-  absl::Status AcceptAll(int listener);
-  // Returns whether `peer` has become one of peers_. Otherwise it is closed.
-  absl::StatusOr<bool> Introduce(int peer);
-  absl::Status Connect(const RankEnvironment& environment);
-  // Returns the error of a rank that a restart of its group has left behind.
-  absl::Status LeftBehind(std::uint64_t newer, const std::string& peer) const;
-  // Asks rank 0 to let this rank in. Returns the epoch of its group.
-  absl::StatusOr<std::uint64_t> Ask(const RankEnvironment& environment, Deadline deadline);
-  template <typename T, typename Combine>
-  absl::Status AllReduce(std::span<T> values, std::uint32_t kind, Combine combine);
+  // Runs one call on `bytes`. Null for `operation` copies those of rank 0.
+  absl::Status Call(std::span<std::byte> bytes, CallKind kind, const Elementwise* operation);
   // Rank 0 calls this: it receives the parts of all others and sends them the result.
-  template <typename T, typename Combine>
-  absl::Status Gather(std::span<T> values, const Header& own, Combine combine, Deadline deadline);
-  absl::Status AwaitHeaders(const Header& own, Deadline deadline);
+  absl::Status Gather(std::span<std::byte> bytes, const CallHeader& own,
+                      const Elementwise* operation, Deadline deadline);
+  absl::Status AwaitHeaders(const CallHeader& own, Deadline deadline);
   // The other ranks call this: they send their part and receive the result from rank 0.
-  absl::Status Exchange(std::span<std::byte> bytes, const Header& own, Deadline deadline);
+  absl::Status Exchange(std::span<std::byte> bytes, const CallHeader& own,
+                        const Elementwise* operation, Deadline deadline);
+
+  // Reduces over the ring.
+  absl::Status PassAround(std::span<std::byte> bytes, const CallHeader& own,
+                          const Elementwise& operation, Deadline deadline);
+  // Waits until the ring moves, and hears what comes from the star meanwhile.
+  absl::Status AwaitRing(const CallHeader& own, Deadline deadline);
+  absl::Status HearDuringRing(std::int64_t rank, const CallHeader& own);
+  // Returns the error of ranks that are late, which rank 0 finds out by asking.
+  absl::Status FindLate(const CallHeader& own);
+  // Returns what rank 0 makes of `finding`, an error that this rank has come upon in the ring.
+  absl::Status Verdict(const absl::Status& finding, Deadline deadline);
+  // Rank 0 calls this for a rank that another one says is lost. Returns what that rank says itself,
+  // if it does so soon, and `finding` otherwise.
+  absl::Status Overrule(const absl::Status& finding);
+
   // Reads what `rank` sends first: the header that `own` expects, or a failure.
-  absl::Status ReceiveHeader(std::int64_t rank, const Header& own, Deadline deadline);
-  absl::Status ReceiveFailure(const Header& header, std::int64_t rank, Deadline deadline);
+  absl::Status ReceiveHeader(std::int64_t rank, const CallHeader& own, Deadline deadline);
+  // Reads the next header of `rank`. After that of a failure its text follows.
+  absl::StatusOr<CallHeader> NextHeader(std::int64_t rank, Deadline deadline);
+  absl::Status ReceiveFailure(const CallHeader& header, std::int64_t rank, Deadline deadline);
   // Stores `failure` as the result of every later call, and tells the reachable ranks of it.
   absl::Status Fail(const absl::Status& failure);
-  int socket(std::int64_t rank) const { return peers_[static_cast<std::size_t>(rank)]; }
-  // The ranks that this one has a connection to.
+  // Whether `rank` has sent something, or is gone.
+  bool HasNews(std::int64_t rank) const;
+  int socket(std::int64_t rank) const { return links_.star[static_cast<std::size_t>(rank)]; }
+  // The ranks that this one has a connection to, beside the ring.
   std::vector<std::int64_t> Connected() const;
+  std::optional<CallHeader>& ahead(std::int64_t rank) {
+    return ahead_[static_cast<std::size_t>(rank)];
+  }
 
   const std::int64_t rank_;
   const std::int64_t world_size_;
-  const std::uint64_t epoch_;
   const GroupOptions options_;
-  // Sockets by rank, -1 where there is none. Rank 0 is connected to every other rank; the others
-  // are connected to rank 0 only.
-  std::vector<int> peers_;
+  RankLinks links_;
+  std::unique_ptr<Ring> ring_;
   // The number of calls so far. Two ranks with different numbers are out of step.
   std::uint64_t sequence_ = 0;
+  // By rank: the header of its next call, if it was read while this one went around the ring.
+  std::vector<std::optional<CallHeader>> ahead_;
+  // By rank, of the call that goes around the ring. At rank 0: whether the rank's header has come,
+  // and whether it said since that it is in that call.
+  std::vector<bool> came_;
+  std::vector<bool> here_;
+  // Whether the rank is through with the call, or has closed its connection (gone_).
+  std::vector<bool> left_;
+  absl::Status gone_;
   // The error that ended the group.
   absl::Status failure_;
 };

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reduction does with two arrays: into[i] = into[i] op part[i].
+#pragma once
+
+#include <cstddef>
+
+namespace shoal::collectives {
+
+struct Elementwise {
+  // Of one element. Arrays hold whole elements and are aligned to them.
+  std::size_t element_bytes = 1;
+  void (*combine)(std::byte* into, const std::byte* part, std::size_t bytes) = nullptr;
+};
+
+extern const Elementwise kSumOfFloats;
+extern const Elementwise kSumOfDoubles;
+extern const Elementwise kMaxOfDoubles;
+extern const Elementwise kMinOfDoubles;
+
+}  // namespace shoal::collectives

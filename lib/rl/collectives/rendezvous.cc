@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/rendezvous.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "platform/runtime/log.h"
+#include "rl/collectives/call_header.h"
+#include "rl/collectives/socket.h"
+
+namespace shoal::collectives {
+namespace {
+
+// The first message of a rank to rank 0 or to the next one, and rank 0's answer.
+struct Hello {
+  std::uint32_t magic = kRankMagic;
+  std::uint32_t rank = 0;
+  std::uint64_t epoch = 0;
+  std::uint32_t world_size = 0;
+  // Where the rank waits for the one before it, or 0 without a ring.
+  std::uint32_t ring_port = 0;
+};
+
+// Where the next rank of the ring listens. Rank 0 is at the address where all ranks found it.
+struct Neighbour {
+  std::array<char, 64> address{};
+  std::uint16_t port = 0;
+};
+
+// The time in which a stranger may introduce itself, or one that is turned away is told so.
+constexpr std::chrono::seconds kStrangerTime{2};
+// The time between two tries of a rank to join a group whose rank 0 is older.
+constexpr std::chrono::milliseconds kAskAgainAfter{50};
+
+template <typename T>
+std::span<std::byte> BytesOf(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+std::string NameOf(std::int64_t rank) { return "rank " + std::to_string(rank); }
+
+class Rendezvous {
+ public:
+  Rendezvous(const RankEnvironment& own, bool with_ring, std::chrono::milliseconds join_timeout)
+      : own_(own),
+        with_ring_(with_ring),
+        join_timeout_(join_timeout),
+        deadline_(std::chrono::steady_clock::now() + join_timeout),
+        links_(own.world_size),
+        ring_ports_(static_cast<std::size_t>(own.world_size)) {}
+  ~Rendezvous() {
+    if (listener_ >= 0) ::close(listener_);
+    if (ring_listener_ >= 0) ::close(ring_listener_);
+  }
+
+  absl::Status Lead() {
+    listener_ = own_.master_listener;
+    if (listener_ < 0) {
+      std::uint16_t port = own_.master_port;
+      SHOAL_ASSIGN_OR_RETURN(listener_, Listen(own_.master_address, port));
+    }
+    SHOAL_RETURN_IF_ERROR(AcceptAll());
+    if (with_ring_) SHOAL_RETURN_IF_ERROR(ListenBeside(links_.star[1]));
+    for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
+      Hello answer = OwnHello();
+      SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(answer), deadline_, NameOf(rank)));
+    }
+    return with_ring_ ? LeadRing() : absl::OkStatus();
+  }
+
+  absl::Status Follow() {
+    for (;;) {
+      SHOAL_ASSIGN_OR_RETURN(const std::uint64_t epoch, Ask());
+      if (epoch == own_.epoch) break;
+      if (epoch > own_.epoch) return LeftBehind(epoch, NameOf(0));
+      // Rank 0 of an older group ends when it hears of a newer one, and makes room for its
+      // successor.
+      std::this_thread::sleep_for(kAskAgainAfter);
+    }
+    return with_ring_ ? FollowRing() : absl::OkStatus();
+  }
+
+  RankLinks TakeLinks() { return std::move(links_); }
+
+ private:
+  int star(std::int64_t rank) const { return links_.star[static_cast<std::size_t>(rank)]; }
+
+  Hello OwnHello() const {
+    return {.rank = static_cast<std::uint32_t>(own_.rank),
+            .epoch = own_.epoch,
+            .world_size = static_cast<std::uint32_t>(own_.world_size),
+            .ring_port = ring_port_};
+  }
+
+  absl::Status AcceptAll() {
+    for (std::int64_t joined = 1; joined < own_.world_size;) {
+      const absl::StatusOr<int> peer = Accept(listener_, deadline_);
+      if (!peer.ok()) {
+        std::string missing;
+        for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
+          if (star(rank) < 0) missing += " " + std::to_string(rank);
+        }
+        return runtime::Annotate(peer.status(), "ranks missing:" + missing);
+      }
+      SHOAL_ASSIGN_OR_RETURN(const bool introduced, Introduce(*peer));
+      if (introduced) ++joined;
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns whether `peer` has become one of the star. Otherwise it is closed.
+  absl::StatusOr<bool> Introduce(int peer) {
+    Hello hello;
+    const absl::Status received =
+        ReceiveAll(peer, BytesOf(hello), std::chrono::steady_clock::now() + join_timeout_,
+                   "a joining rank");
+    const bool member = received.ok() && hello.magic == kRankMagic &&
+                        hello.world_size == own_.world_size && hello.rank >= 1 &&
+                        hello.rank < links_.star.size();
+    if (member && hello.epoch == own_.epoch && links_.star[hello.rank] < 0 &&
+        (hello.ring_port != 0) == with_ring_) {
+      links_.star[hello.rank] = peer;
+      ring_ports_[hello.rank] = static_cast<std::uint16_t>(hello.ring_port);
+      return true;
+    }
+    if (member && hello.epoch != own_.epoch) {
+      Hello answer = OwnHello();
+      (void)SendAll(peer, BytesOf(answer), std::chrono::steady_clock::now() + kStrangerTime,
+                    NameOf(hello.rank));
+    }
+    ::close(peer);
+    SHOAL_RETURN_IF_ERROR(received);
+    if (member && hello.epoch > own_.epoch) return LeftBehind(hello.epoch, NameOf(hello.rank));
+    if (member && hello.epoch < own_.epoch) {
+      spdlog::warn("event=straggler_refused rank={} epoch={} own_epoch={}", hello.rank, hello.epoch,
+                   own_.epoch);
+      return false;
+    }
+    if (member && links_.star[hello.rank] < 0) {
+      return runtime::FailedPrecondition(NameOf(hello.rank) + " and rank 0 do not agree on whether "
+                                         "there is a ring");
+    }
+    return runtime::FailedPrecondition("a peer says it is rank " + std::to_string(hello.rank) +
+                                       " of " + std::to_string(hello.world_size) +
+                                       ", which does not fit a group of " +
+                                       std::to_string(own_.world_size));
+  }
+
+  // Asks rank 0 to let this rank in. Returns the epoch of its group.
+  absl::StatusOr<std::uint64_t> Ask() {
+    SHOAL_ASSIGN_OR_RETURN(
+        const int socket, ConnectTo(own_.master_address, own_.master_port, deadline_, NameOf(0)));
+    absl::Status told = with_ring_ ? ListenBeside(socket) : absl::OkStatus();
+    Hello hello = OwnHello();
+    if (told.ok()) told = SendAll(socket, BytesOf(hello), deadline_, NameOf(0));
+    if (told.ok()) told = ReceiveAll(socket, BytesOf(hello), deadline_, NameOf(0));
+    if (told.ok() && (hello.magic != kRankMagic || hello.world_size != own_.world_size)) {
+      told = runtime::FailedPrecondition("rank 0 is of another group");
+    }
+    if (told.ok() && hello.epoch == own_.epoch) {
+      links_.star[0] = socket;
+      ring_ports_[0] = static_cast<std::uint16_t>(hello.ring_port);
+      return own_.epoch;
+    }
+    ::close(socket);
+    SHOAL_RETURN_IF_ERROR(told);
+    return hello.epoch;
+  }
+
+  absl::Status LeftBehind(std::uint64_t newer, const std::string& peer) const {
+    return absl::AbortedError(NameOf(own_.rank) + " is of epoch " + std::to_string(own_.epoch) +
+                              " of its group, " + peer + " is of epoch " + std::to_string(newer) +
+                              ": the group was started again without this rank");
+  }
+
+  // Waits for the previous rank at the address of `socket`, which other ranks can reach.
+  absl::Status ListenBeside(int socket) {
+    if (ring_listener_ >= 0) return absl::OkStatus();
+    SHOAL_ASSIGN_OR_RETURN(const std::string address, OwnAddress(socket));
+    SHOAL_ASSIGN_OR_RETURN(ring_listener_, Listen(address, ring_port_));
+    return absl::OkStatus();
+  }
+
+  absl::Status LeadRing() {
+    for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
+      Neighbour next;
+      if (rank + 1 < own_.world_size) {
+        SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(rank + 1)));
+        address.copy(next.address.data(), next.address.size() - 1);
+        next.port = ring_ports_[static_cast<std::size_t>(rank + 1)];
+      }
+      SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(next), deadline_, NameOf(rank)));
+    }
+    SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(1)));
+    return JoinRing(address, ring_ports_[1]);
+  }
+
+  absl::Status FollowRing() {
+    Neighbour next;
+    SHOAL_RETURN_IF_ERROR(ReceiveAll(star(0), BytesOf(next), deadline_, NameOf(0)));
+    next.address.back() = '\0';
+    std::string address = next.address.data();
+    if (own_.rank + 1 == own_.world_size) {
+      SHOAL_ASSIGN_OR_RETURN(address, PeerAddress(star(0)));
+      next.port = ring_ports_[0];
+    }
+    return JoinRing(address, next.port);
+  }
+
+  absl::Status JoinRing(const std::string& address, std::uint16_t port) {
+    const std::int64_t size = own_.world_size;
+    const std::string next = NameOf((own_.rank + 1) % size);
+    SHOAL_ASSIGN_OR_RETURN(links_.next, ConnectTo(address, port, deadline_, next));
+    Hello hello = OwnHello();
+    SHOAL_RETURN_IF_ERROR(SendAll(links_.next, BytesOf(hello), deadline_, next));
+    const std::int64_t previous = (own_.rank + size - 1) % size;
+    while (links_.previous < 0) {
+      const absl::StatusOr<int> peer = Accept(ring_listener_, deadline_);
+      if (!peer.ok()) return runtime::Annotate(peer.status(), NameOf(previous) + " of the ring");
+      const Deadline soon = std::chrono::steady_clock::now() + kStrangerTime;
+      const absl::Status received =
+          ReceiveAll(*peer, BytesOf(hello), std::min(deadline_, soon), "a rank of the ring");
+      if (received.ok() && hello.magic == kRankMagic && hello.rank == previous &&
+          hello.epoch == own_.epoch && hello.world_size == size) {
+        links_.previous = *peer;
+      } else {
+        ::close(*peer);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const RankEnvironment own_;
+  const bool with_ring_;
+  const std::chrono::milliseconds join_timeout_;
+  const Deadline deadline_;
+  RankLinks links_;
+  // By rank: where it waits for the one before it.
+  std::vector<std::uint16_t> ring_ports_;
+  int listener_ = -1;
+  int ring_listener_ = -1;
+  std::uint16_t ring_port_ = 0;
+};
+
+}  // namespace
+
+RankLinks::~RankLinks() {
+  for (const int socket : star) {
+    if (socket >= 0) ::close(socket);
+  }
+  if (next >= 0) ::close(next);
+  if (previous >= 0) ::close(previous);
+}
+
+RankLinks::RankLinks(RankLinks&& other) noexcept
+    : star(std::move(other.star)),
+      next(std::exchange(other.next, -1)),
+      previous(std::exchange(other.previous, -1)) {
+  other.star.clear();
+}
+
+absl::StatusOr<RankLinks> LinkRanks(const RankEnvironment& environment, bool with_ring,
+                                    std::chrono::milliseconds join_timeout) {
+  Rendezvous rendezvous(environment, with_ring, join_timeout);
+  SHOAL_RETURN_IF_ERROR(environment.rank == 0 ? rendezvous.Lead() : rendezvous.Follow());
+  return rendezvous.TakeLinks();
+}
+
+}  // namespace shoal::collectives

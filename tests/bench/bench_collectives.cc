@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures the sum of an array over ranks that are processes of this machine, over loopback.
+//
+//   bench_collectives [--ranks 2 4] [--megabytes 1 10 100] [--rounds 7] [--ring-min-bytes N]
+//   bench_collectives --ranks 2 --megabytes 10 --on-request
+//
+// Prints one JSON line for each number of ranks and size (10^6 bytes of float32): "milliseconds" is
+// the median of the rounds. A round adds up the array several times, 100 MB in all or at least once,
+// and its time is that of rank 0 from a barrier to the next one. Every rank checks the sum. With
+// --on-request a round runs for each line of standard input (rounds.h).
+#include <sys/wait.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/log.h"
+#include "rl/collectives/launch.h"
+#include "rl/collectives/socket.h"
+#include "rl/collectives/socket_reducer.h"
+#include "tests/bench/load.h"
+#include "tests/bench/rounds.h"
+
+namespace {
+
+using namespace shoal;
+using nlohmann::json;
+
+struct Settings {
+  std::vector<std::int64_t> ranks = {2, 4};
+  std::vector<std::int64_t> megabytes = {1, 10, 100};
+  int rounds = 7;
+  bool on_request = false;
+  collectives::GroupOptions group;
+};
+
+// One rank's part of the rounds.
+class Summing {
+ public:
+  Summing(collectives::GradientReducer& reducer, std::int64_t megabytes)
+      : reducer_(reducer),
+        repeats_(std::max<std::int64_t>(1, 100 / megabytes)),
+        values_(static_cast<std::size_t>(megabytes) * 1'000'000 / sizeof(float)) {}
+
+  absl::StatusOr<bench::Round> Round() {
+    const auto ranks = static_cast<float>(reducer_.world_size());
+    std::fill(values_.begin(), values_.end(), 1.0F);
+    SHOAL_RETURN_IF_ERROR(reducer_.Barrier());
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::int64_t i = 0; i < repeats_; ++i) {
+      SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<float>(values_)));
+    }
+    SHOAL_RETURN_IF_ERROR(reducer_.Barrier());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    float expected = 1;
+    for (std::int64_t i = 0; i < repeats_; ++i) expected *= ranks;
+    const auto right = [expected](float value) { return value == expected; };
+    if (!std::all_of(values_.begin(), values_.end(), right)) {
+      return runtime::Internal("a wrong sum");
+    }
+    return bench::Round{took.count() / static_cast<double>(repeats_), ranks};
+  }
+
+  // Rank 0 begins the rounds of the others by this, and ends them.
+  absl::Status Begin(std::uint8_t more) {
+    return reducer_.Broadcast(std::as_writable_bytes(std::span(&more, 1)));
+  }
+  absl::Status Follow() {
+    for (std::uint8_t more = 1;;) {
+      SHOAL_RETURN_IF_ERROR(reducer_.Broadcast(std::as_writable_bytes(std::span(&more, 1))));
+      if (more == 0) return absl::OkStatus();
+      SHOAL_RETURN_IF_ERROR(Round().status());
+    }
+  }
+
+ private:
+  collectives::GradientReducer& reducer_;
+  const std::int64_t repeats_;
+  std::vector<float> values_;
+};
+
+absl::Status Follow(const Settings& settings, const collectives::RankEnvironment& environment,
+                    std::int64_t megabytes) {
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer,
+                         collectives::SocketReducer::Create(environment, settings.group));
+  return Summing(*reducer, megabytes).Follow();
+}
+
+absl::Status Lead(const Settings& settings, const collectives::RankEnvironment& environment,
+                  std::int64_t megabytes) {
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer,
+                         collectives::SocketReducer::Create(environment, settings.group));
+  Summing summing(*reducer, megabytes);
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<double> seconds,
+      bench::RunRounds(settings.rounds, settings.on_request, [&]() -> absl::StatusOr<bench::Round> {
+        SHOAL_RETURN_IF_ERROR(summing.Begin(1));
+        return summing.Round();
+      }));
+  SHOAL_RETURN_IF_ERROR(summing.Begin(0));
+  if (seconds.empty()) return absl::OkStatus();
+  const bench::Spread spread = bench::SpreadOf(seconds);
+  const json line = {{"bench", "collectives"},
+                     {"ranks", environment.world_size},
+                     {"megabytes", megabytes},
+                     {"rounds", seconds.size()},
+                     {"milliseconds", spread.median * 1e3},
+                     {"milliseconds_range", {spread.minimum * 1e3, spread.maximum * 1e3}}};
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
+  return absl::OkStatus();
+}
+
+absl::Status Run(const Settings& settings, std::int64_t ranks, std::int64_t megabytes) {
+  collectives::RankEnvironment environment{.world_size = ranks};
+  SHOAL_ASSIGN_OR_RETURN(environment.master_listener,
+                         collectives::Listen("127.0.0.1", environment.master_port));
+  std::vector<pid_t> children;
+  for (std::int64_t rank = 1; rank < ranks; ++rank) {
+    const pid_t child = ::fork();
+    if (child != 0) {
+      children.push_back(child);
+      continue;
+    }
+    environment.rank = rank;
+    ::close(environment.master_listener);
+    ::_exit(Follow(settings, environment, megabytes).ok() ? 0 : 1);
+  }
+  const absl::Status led = Lead(settings, environment, megabytes);
+  bool whole = true;
+  for (const pid_t child : children) {
+    int end = 0;
+    whole = ::waitpid(child, &end, 0) == child && end == 0 && whole;
+  }
+  SHOAL_RETURN_IF_ERROR(led);
+  return whole ? absl::OkStatus() : runtime::Internal("a rank has failed");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  CLI::App app("Sums over ranks that are processes of this machine");
+  app.add_option("--ranks", settings.ranks, "numbers of processes")->check(CLI::Range(2, 64));
+  app.add_option("--megabytes", settings.megabytes, "of float32")->check(CLI::Range(1, 1000));
+  app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
+  app.add_option("--ring-min-bytes", settings.group.ring_min_bytes, "0: over rank 0 alone");
+  app.add_flag("--on-request", settings.on_request, "a round for each line of standard input");
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  for (const std::int64_t ranks : settings.ranks) {
+    for (const std::int64_t megabytes : settings.megabytes) {
+      const absl::Status status = Run(settings, ranks, megabytes);
+      if (status.ok()) continue;
+      std::fprintf(stderr, "bench_collectives: %s\n", runtime::Message(status).c_str());
+      return 1;
+    }
+  }
+  return 0;
+}
