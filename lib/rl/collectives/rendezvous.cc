@@ -42,6 +42,11 @@ std::span<std::byte> BytesOf(T& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
+// What the owner of a port is called among the processes that could have taken it instead.
+std::string NameHere(const std::string& address, std::uint16_t port) {
+  return "shoal-ring-" + address + "-" + std::to_string(port);
+}
+
 std::string NameOf(std::int64_t rank) { return "rank " + std::to_string(rank); }
 
 class Rendezvous {
@@ -56,6 +61,7 @@ class Rendezvous {
   ~Rendezvous() {
     if (listener_ >= 0) ::close(listener_);
     if (ring_listener_ >= 0) ::close(ring_listener_);
+    if (here_listener_ >= 0) ::close(here_listener_);
   }
 
   absl::Status Lead() {
@@ -116,9 +122,8 @@ class Rendezvous {
   // Returns whether `peer` has become one of the star. Otherwise it is closed.
   absl::StatusOr<bool> Introduce(int peer) {
     Hello hello;
-    const absl::Status received =
-        ReceiveAll(peer, BytesOf(hello), std::chrono::steady_clock::now() + join_timeout_,
-                   "a joining rank");
+    const absl::Status received = ReceiveAll(
+        peer, BytesOf(hello), std::chrono::steady_clock::now() + join_timeout_, "a joining rank");
     const bool member = received.ok() && hello.magic == kRankMagic &&
                         hello.world_size == own_.world_size && hello.rank >= 1 &&
                         hello.rank < links_.star.size();
@@ -142,7 +147,8 @@ class Rendezvous {
       return false;
     }
     if (member && links_.star[hello.rank] < 0) {
-      return runtime::FailedPrecondition(NameOf(hello.rank) + " and rank 0 do not agree on whether "
+      return runtime::FailedPrecondition(NameOf(hello.rank) +
+                                         " and rank 0 do not agree on whether "
                                          "there is a ring");
     }
     return runtime::FailedPrecondition("a peer says it is rank " + std::to_string(hello.rank) +
@@ -153,8 +159,8 @@ class Rendezvous {
 
   // Asks rank 0 to let this rank in. Returns the epoch of its group.
   absl::StatusOr<std::uint64_t> Ask() {
-    SHOAL_ASSIGN_OR_RETURN(
-        const int socket, ConnectTo(own_.master_address, own_.master_port, deadline_, NameOf(0)));
+    SHOAL_ASSIGN_OR_RETURN(const int socket,
+                           ConnectTo(own_.master_address, own_.master_port, deadline_, NameOf(0)));
     absl::Status told = with_ring_ ? ListenBeside(socket) : absl::OkStatus();
     Hello hello = OwnHello();
     if (told.ok()) told = SendAll(socket, BytesOf(hello), deadline_, NameOf(0));
@@ -183,7 +189,22 @@ class Rendezvous {
     if (ring_listener_ >= 0) return absl::OkStatus();
     SHOAL_ASSIGN_OR_RETURN(const std::string address, OwnAddress(socket));
     SHOAL_ASSIGN_OR_RETURN(ring_listener_, Listen(address, ring_port_));
+    // Without it, the previous rank connects over TCP.
+    here_listener_ = ListenHere(NameHere(address, ring_port_)).value_or(-1);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<int> ConnectToNext(const std::string& address, std::uint16_t port) {
+    const absl::StatusOr<int> here = ConnectHere(NameHere(address, port));
+    if (here.ok()) return here;
+    return ConnectTo(address, port, deadline_, NameOf((own_.rank + 1) % own_.world_size));
+  }
+
+  absl::StatusOr<int> AcceptPrevious() {
+    std::vector<int> listeners = {ring_listener_};
+    if (here_listener_ >= 0) listeners.push_back(here_listener_);
+    SHOAL_ASSIGN_OR_RETURN(const std::size_t ready, AwaitReadable(listeners, deadline_, "a rank"));
+    return Accept(listeners[ready], deadline_);
   }
 
   absl::Status LeadRing() {
@@ -215,12 +236,12 @@ class Rendezvous {
   absl::Status JoinRing(const std::string& address, std::uint16_t port) {
     const std::int64_t size = own_.world_size;
     const std::string next = NameOf((own_.rank + 1) % size);
-    SHOAL_ASSIGN_OR_RETURN(links_.next, ConnectTo(address, port, deadline_, next));
+    SHOAL_ASSIGN_OR_RETURN(links_.next, ConnectToNext(address, port));
     Hello hello = OwnHello();
     SHOAL_RETURN_IF_ERROR(SendAll(links_.next, BytesOf(hello), deadline_, next));
     const std::int64_t previous = (own_.rank + size - 1) % size;
     while (links_.previous < 0) {
-      const absl::StatusOr<int> peer = Accept(ring_listener_, deadline_);
+      const absl::StatusOr<int> peer = AcceptPrevious();
       if (!peer.ok()) return runtime::Annotate(peer.status(), NameOf(previous) + " of the ring");
       const Deadline soon = std::chrono::steady_clock::now() + kStrangerTime;
       const absl::Status received =
@@ -244,6 +265,7 @@ class Rendezvous {
   std::vector<std::uint16_t> ring_ports_;
   int listener_ = -1;
   int ring_listener_ = -1;
+  int here_listener_ = -1;
   std::uint16_t ring_port_ = 0;
 };
 

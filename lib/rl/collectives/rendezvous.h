@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Brings the ranks of a group together over TCP.
 //
-// Every rank connects to rank 0, whose address all of them know. With a ring, rank 0 then tells each
-// where the next one listens, at a port of the kernel's choice.
+// Every rank connects to rank 0, whose address all of them know. With a ring, rank 0 then tells
+// each where the next one listens, at a port of the kernel's choice. Neighbours in one network
+// namespace are connected without TCP (socket.h).
 #pragma once
 
 #include <cstdint>

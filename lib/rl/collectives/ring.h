@@ -41,8 +41,8 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // Begins to reduce `values`, which stay with the caller until the reduction is done. The header is
-  // sent ahead, and the previous rank must send the same one. REQUIRES: no other reduction is
+  // Begins to reduce `values`, which stay with the caller until the reduction is done. The header
+  // is sent ahead, and the previous rank must send the same one. REQUIRES: no other reduction is
   // under way.
   void Begin(std::span<std::byte> values, const Elementwise& operation, const CallHeader& header);
   // Sends, receives and combines what can be without waiting. Returns whether there was anything,

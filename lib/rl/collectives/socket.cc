@@ -6,10 +6,12 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <system_error>
@@ -18,6 +20,8 @@
 
 namespace shoal::collectives {
 namespace {
+
+constexpr int kBufferHere = 1 << 22;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
@@ -84,10 +88,30 @@ absl::StatusOr<std::string> AddressOf(int (*end)(int, sockaddr*, socklen_t*), in
   socklen_t size = sizeof address;
   std::array<char, NI_MAXHOST> text{};
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (end(socket, any, &size) != 0) return runtime::Unavailable("a socket's address: " + Reason(errno));
+  if (end(socket, any, &size) != 0)
+    return runtime::Unavailable("a socket's address: " + Reason(errno));
   const int error = ::getnameinfo(any, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   if (error == 0) return std::string(text.data());
   return runtime::Unavailable(std::string("a socket's address: ") + ::gai_strerror(error));
+}
+
+// Makes a socket that does not block, and returns it if `open` succeeds with its address.
+template <typename Open>
+absl::StatusOr<int> OpenHere(const std::string& name, const Open& open) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // The first byte stays zero: the name is no path.
+  const std::size_t length = name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (socket >= 0) {
+    // The kernel grants what its limit allows. With more on its way, neighbours wait less often.
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kBufferHere, sizeof kBufferHere);
+    if (open(socket, reinterpret_cast<const sockaddr*>(&address), size)) return socket;
+  }
+  const std::string reason = Reason(errno);
+  if (socket >= 0) ::close(socket);
+  return runtime::FailedPrecondition("the socket " + name + ": " + reason);
 }
 
 }  // namespace
@@ -206,13 +230,25 @@ absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, De
   }
 }
 
-absl::StatusOr<std::string> OwnAddress(int socket) {
-  return AddressOf(::getsockname, socket);
+absl::StatusOr<int> ListenHere(const std::string& name) {
+  return OpenHere(name, [](int socket, const sockaddr* address, socklen_t size) {
+    return ::bind(socket, address, size) == 0 && ::listen(socket, SOMAXCONN) == 0;
+  });
 }
 
-absl::StatusOr<std::string> PeerAddress(int socket) {
-  return AddressOf(::getpeername, socket);
+absl::StatusOr<int> ConnectHere(const std::string& name) {
+  return OpenHere(name, [](int socket, const sockaddr* address, socklen_t size) {
+    ucred peer{};
+    socklen_t peer_size = sizeof peer;
+    return ::connect(socket, address, size) == 0 &&
+           ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 &&
+           peer.uid == ::geteuid();
+  });
 }
+
+absl::StatusOr<std::string> OwnAddress(int socket) { return AddressOf(::getsockname, socket); }
+
+absl::StatusOr<std::string> PeerAddress(int socket) { return AddressOf(::getpeername, socket); }
 
 absl::StatusOr<std::array<int, 2>> ConnectedPair() {
   std::array<int, 2> pair{};

@@ -46,10 +46,8 @@ absl::StatusOr<std::unique_ptr<SocketReducer>> SocketReducer::Create(
     const RankEnvironment& environment, const GroupOptions& options) {
   const bool with_ring = options.reduction == Reduction::kSocket && options.ring_min_bytes > 0 &&
                          environment.world_size > 1;
-  SHOAL_ASSIGN_OR_RETURN(RankLinks links,
-                         LinkRanks(environment, with_ring, options.join_timeout));
-  return std::unique_ptr<SocketReducer>(
-      new SocketReducer(environment, options, std::move(links)));
+  SHOAL_ASSIGN_OR_RETURN(RankLinks links, LinkRanks(environment, with_ring, options.join_timeout));
+  return std::unique_ptr<SocketReducer>(new SocketReducer(environment, options, std::move(links)));
 }
 
 std::vector<std::int64_t> SocketReducer::Connected() const {

@@ -193,9 +193,9 @@ TEST_CASE("ranks that are out of step are told so instead of being summed") {
 TEST_CASE("a peer that is no rank of the group is refused") {
   const RankEnvironment group = NewGroup(2);
   std::thread stranger([port = group.master_port] {
-    const int socket =
-        ConnectTo("127.0.0.1", port, std::chrono::steady_clock::now() + std::chrono::seconds(5), "x")
-            .value();
+    const int socket = ConnectTo("127.0.0.1", port,
+                                 std::chrono::steady_clock::now() + std::chrono::seconds(5), "x")
+                           .value();
     const std::array<std::byte, 64> garbage{};
     (void)SendAll(socket, garbage, std::chrono::steady_clock::now() + std::chrono::seconds(5), "x");
     ::close(socket);
