@@ -74,9 +74,29 @@ void Ring::Move(Course& course, std::size_t bytes) const {
 }
 
 absl::StatusOr<bool> Ring::Advance() {
-  SHOAL_ASSIGN_OR_RETURN(const bool received, Receive());
-  SHOAL_ASSIGN_OR_RETURN(const bool sent, Send());
-  return received || sent;
+  bool moved = false;
+  for (const auto part : {&Ring::ReceiveHeader, &Ring::Receive, &Ring::SendHeader, &Ring::Send}) {
+    SHOAL_ASSIGN_OR_RETURN(const bool did, (this->*part)());
+    moved = moved || did;
+  }
+  return moved;
+}
+
+absl::StatusOr<bool> Ring::SendHeader() {
+  if (header_sent_ == sizeof header_) return false;
+  const auto rest = std::as_bytes(std::span(&header_, 1)).subspan(header_sent_);
+  SHOAL_ASSIGN_OR_RETURN(const std::size_t sent, TrySend(next_, rest, next_name_));
+  header_sent_ += sent;
+  return sent > 0;
+}
+
+absl::StatusOr<bool> Ring::ReceiveHeader() {
+  if (heard_ == sizeof heard_header_) return false;
+  const auto rest = std::as_writable_bytes(std::span(&heard_header_, 1)).subspan(heard_);
+  SHOAL_ASSIGN_OR_RETURN(const std::size_t got, TryReceive(previous_, rest, previous_name_));
+  heard_ += got;
+  if (got < rest.size() || heard_header_ == header_) return got > 0;
+  return OutOfStep(previous_name_, heard_header_, header_);
 }
 
 std::size_t Ring::Sendable() const {
@@ -89,14 +109,8 @@ std::size_t Ring::Sendable() const {
 }
 
 absl::StatusOr<bool> Ring::Send() {
-  if (header_sent_ < sizeof header_) {
-    const auto rest = std::as_bytes(std::span(&header_, 1)).subspan(header_sent_);
-    SHOAL_ASSIGN_OR_RETURN(const std::size_t sent, TrySend(next_, rest, next_name_));
-    header_sent_ += sent;
-    if (sent < rest.size()) return sent > 0;
-  }
   const std::size_t sendable = Sendable();
-  if (sendable == 0) return false;
+  if (sendable == 0 || header_sent_ < sizeof header_) return false;
   const auto part = SegmentOf(send_.step).subspan(send_.offset, sendable);
   SHOAL_ASSIGN_OR_RETURN(const std::size_t sent, TrySend(next_, part, next_name_));
   Move(send_, sent);
@@ -104,14 +118,7 @@ absl::StatusOr<bool> Ring::Send() {
 }
 
 absl::StatusOr<bool> Ring::Receive() {
-  if (heard_ < sizeof heard_header_) {
-    const auto rest = std::as_writable_bytes(std::span(&heard_header_, 1)).subspan(heard_);
-    SHOAL_ASSIGN_OR_RETURN(const std::size_t got, TryReceive(previous_, rest, previous_name_));
-    heard_ += got;
-    if (got < rest.size()) return got > 0;
-    if (heard_header_ != header_) return OutOfStep(previous_name_, heard_header_, header_);
-  }
-  if (receive_.done()) return false;
+  if (heard_ < sizeof heard_header_ || receive_.done()) return false;
   const auto rest = SegmentOf(receive_.step).subspan(receive_.offset);
   if (receive_.step < world_size_) return ReceiveAndCombine(rest);
   SHOAL_ASSIGN_OR_RETURN(const std::size_t got, TryReceive(previous_, rest, previous_name_));

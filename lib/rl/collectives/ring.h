@@ -77,6 +77,9 @@ class Ring {
   void Move(Course& course, std::size_t bytes) const;
   // The bytes of the current segment that are worth sending now.
   std::size_t Sendable() const;
+  // The parts of Advance.
+  absl::StatusOr<bool> SendHeader();
+  absl::StatusOr<bool> ReceiveHeader();
   absl::StatusOr<bool> Send();
   absl::StatusOr<bool> Receive();
   absl::StatusOr<bool> ReceiveAndCombine(std::span<std::byte> rest);

@@ -11,8 +11,8 @@ namespace {
 constexpr std::size_t kMaxFailureText = 4096;
 // The time allowed for telling one rank of a failure.
 constexpr std::chrono::seconds kTellTime{2};
-// The time in which a rank that is in a call answers rank 0, and in which its own word overtakes
-// what others say of it.
+// The longest time in which a rank that is in a call answers rank 0, and in which its own word
+// overtakes what others say of it.
 constexpr std::chrono::seconds kAnswerTime{1};
 
 template <typename T>
@@ -112,6 +112,10 @@ absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
   failure_ = runtime::FailedPrecondition("the ranks exchange gradients without common steps now");
   ring_.reset();
   return std::exchange(links_.star, std::vector<int>(links_.star.size(), -1));
+}
+
+std::chrono::milliseconds SocketReducer::AnswerTime() const {
+  return std::min<std::chrono::milliseconds>(kAnswerTime, options_.call_timeout);
 }
 
 bool SocketReducer::HasNews(std::int64_t rank) const {
@@ -277,7 +281,7 @@ absl::Status SocketReducer::FindLate(const CallHeader& own) {
   };
   std::string late = names(came_);
   if (late.empty()) {
-    const Deadline deadline = After(kAnswerTime);
+    const Deadline deadline = After(AnswerTime());
     CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
     for (const std::int64_t rank : Connected()) {
       (void)SendAll(socket(rank), Bytes(question), deadline, Peer(rank));
@@ -309,7 +313,7 @@ absl::Status SocketReducer::Verdict(const absl::Status& finding, Deadline deadli
 }
 
 absl::Status SocketReducer::Overrule(const absl::Status& finding) {
-  const Deadline patience = After(kAnswerTime);
+  const Deadline patience = After(AnswerTime());
   std::vector<std::int64_t> silent = Connected();
   while (absl::IsUnavailable(finding) && !silent.empty()) {
     std::vector<int> sockets;

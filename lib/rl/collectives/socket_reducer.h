@@ -78,6 +78,7 @@ class SocketReducer final : public GradientReducer {
   absl::Status ReceiveFailure(const CallHeader& header, std::int64_t rank, Deadline deadline);
   // Stores `failure` as the result of every later call, and tells the reachable ranks of it.
   absl::Status Fail(const absl::Status& failure);
+  std::chrono::milliseconds AnswerTime() const;
   // Whether `rank` has sent something, or is gone.
   bool HasNews(std::int64_t rank) const;
   int socket(std::int64_t rank) const { return links_.star[static_cast<std::size_t>(rank)]; }

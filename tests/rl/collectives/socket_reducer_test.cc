@@ -6,10 +6,14 @@
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "rl/collectives/call_header.h"
+#include "rl/collectives/rendezvous.h"
 #include "rl/collectives/socket.h"
 #include "tests/doubles/ranks.h"
 
@@ -26,16 +30,84 @@ bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;
 }
 
-TEST_CASE("sums are the same bits on every rank, added in the order of ranks") {
+// Every array goes over rank 0, or around the ring.
+constexpr std::array<std::int64_t, 2> kBothWays = {0, 1};
+
+GroupOptions Patient(std::int64_t ring_min_bytes) {
+  GroupOptions options = doubles::kPatientGroup;
+  options.ring_min_bytes = ring_min_bytes;
+  return options;
+}
+
+GroupOptions Hasty(std::int64_t ring_min_bytes) {
+  return {.join_timeout = std::chrono::seconds(20),
+          .call_timeout = milliseconds(100),
+          .ring_min_bytes = ring_min_bytes};
+}
+
+TEST_CASE("sums are those of plain addition, for any number of ranks and elements") {
+  for (const std::int64_t way : kBothWays) {
+    for (const std::size_t ranks : {1U, 2U, 3U, 4U}) {
+      const std::vector<std::size_t> sizes = {0, 1, 2, 3, 5, 1000, 300'001};
+      const auto statuses = TryRanks(
+          ranks,
+          [&](std::size_t rank, GradientReducer& reducer) -> absl::Status {
+            for (const std::size_t size : sizes) {
+              std::vector<float> values(size);
+              for (std::size_t i = 0; i < size; ++i) {
+                values[i] = static_cast<float>((i * 7 + rank * 13) % 1000);
+              }
+              SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<float>(values)));
+              for (std::size_t i = 0; i < size; ++i) {
+                std::size_t sum = 0;
+                for (std::size_t one = 0; one < ranks; ++one) sum += (i * 7 + one * 13) % 1000;
+                if (values[i] != static_cast<float>(sum)) return runtime::Internal("a wrong sum");
+              }
+            }
+            return absl::OkStatus();
+          },
+          Patient(way));
+      for (const absl::Status& status : statuses) {
+        INFO("way " << way << " ranks " << ranks << ": " << status);
+        REQUIRE(status.ok());
+      }
+    }
+  }
+}
+
+TEST_CASE("sums around a ring have the same bits on every rank and in every run") {
+  std::vector<std::vector<float>> results;
+  for (int run = 0; run < 2; ++run) {
+    std::array<std::vector<float>, 4> sums;
+    const auto statuses = TryRanks(
+        4,
+        [&](std::size_t rank, GradientReducer& reducer) {
+          std::vector<float>& values = sums[rank];
+          for (std::size_t i = 0; i < 200'003; ++i) {
+            values.push_back(1.0F / static_cast<float>(i * 5 + rank * 1009 + 3));
+          }
+          return reducer.AllReduceSum(std::span<float>(values));
+        },
+        Patient(1));
+    for (const absl::Status& status : statuses) REQUIRE(status.ok());
+    for (const auto& sum : sums) results.push_back(sum);
+  }
+  for (const auto& result : results) REQUIRE(result == results.front());
+}
+
+TEST_CASE("sums over rank 0 are the same bits on every rank, added in the order of ranks") {
   std::array<std::vector<float>, 3> results;
-  const auto statuses = TryRanks(3, [&](std::size_t rank, GradientReducer& reducer) {
-    const float parts[] = {1e8F, 1.0F, -1e8F};
-    std::vector<float> values(100'000, parts[rank]);
-    values[0] = static_cast<float>(rank);
-    SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<float>(values)));
-    results[rank] = values;
-    return absl::OkStatus();
-  });
+  const auto statuses = TryRanks(
+      3,
+      [&](std::size_t rank, GradientReducer& reducer) {
+        const float parts[] = {1e8F, 1.0F, -1e8F};
+        std::vector<float> values(100'000, parts[rank]);
+        values[0] = static_cast<float>(rank);
+        SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<float>(values)));
+        results[rank] = values;
+        return absl::OkStatus();
+      },
+      Patient(0));
   for (const absl::Status& status : statuses) REQUIRE(status.ok());
   REQUIRE(results[0][0] == 3);
   REQUIRE(results[0][5] == (1e8F + 1.0F) - 1e8F);
@@ -44,65 +116,104 @@ TEST_CASE("sums are the same bits on every rank, added in the order of ranks") {
 }
 
 TEST_CASE("maxima, minima, double sums, broadcasts and barriers work, also on empty spans") {
-  const auto statuses = TryRanks(2, [](std::size_t rank, GradientReducer& reducer) {
-    const auto number = static_cast<double>(rank);
-    std::array<double, 2> most = {number, -number};
-    std::array<double, 2> least = most;
-    std::array<double, 2> sum = most;
-    std::array<float, 0> nothing{};
-    std::array<std::uint8_t, 3> bytes{};
-    if (rank == 0) bytes = {7, 8, 9};
-    SHOAL_RETURN_IF_ERROR(reducer.AllReduceMax(most));
-    SHOAL_RETURN_IF_ERROR(reducer.AllReduceMin(least));
-    SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sum)));
-    SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<float>(nothing)));
-    SHOAL_RETURN_IF_ERROR(reducer.Broadcast(std::as_writable_bytes(std::span(bytes))));
-    SHOAL_RETURN_IF_ERROR(reducer.Barrier());
-    const bool right =
-        most == std::array<double, 2>{1, 0} && least == std::array<double, 2>{0, -1} &&
-        sum == std::array<double, 2>{1, -1} && bytes == std::array<std::uint8_t, 3>{7, 8, 9};
-    return right ? absl::OkStatus() : runtime::Internal("wrong values");
-  });
-  for (const absl::Status& status : statuses) REQUIRE(status.ok());
+  for (const std::int64_t way : kBothWays) {
+    const auto statuses = TryRanks(
+        2,
+        [](std::size_t rank, GradientReducer& reducer) {
+          const auto number = static_cast<double>(rank);
+          std::array<double, 2> most = {number, -number};
+          std::array<double, 2> least = most;
+          std::array<double, 2> sum = most;
+          std::array<float, 0> nothing{};
+          std::array<std::uint8_t, 3> bytes{};
+          if (rank == 0) bytes = {7, 8, 9};
+          SHOAL_RETURN_IF_ERROR(reducer.AllReduceMax(most));
+          SHOAL_RETURN_IF_ERROR(reducer.AllReduceMin(least));
+          SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sum)));
+          SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<float>(nothing)));
+          SHOAL_RETURN_IF_ERROR(reducer.Broadcast(std::as_writable_bytes(std::span(bytes))));
+          SHOAL_RETURN_IF_ERROR(reducer.Barrier());
+          const bool right =
+              most == std::array<double, 2>{1, 0} && least == std::array<double, 2>{0, -1} &&
+              sum == std::array<double, 2>{1, -1} && bytes == std::array<std::uint8_t, 3>{7, 8, 9};
+          return right ? absl::OkStatus() : runtime::Internal("wrong values");
+        },
+        Patient(way));
+    for (const absl::Status& status : statuses) REQUIRE(status.ok());
+  }
 }
 
-TEST_CASE("a lost rank is an error that names it, on the hub and on the others") {
-  const auto statuses = TryRanks(3, [](std::size_t rank, GradientReducer& reducer) {
-    if (rank == 1) return absl::OkStatus();
-    return reducer.Barrier();
-  });
-  REQUIRE(absl::IsUnavailable(statuses[0]));
-  REQUIRE(Mentions(statuses[0], "rank 1 was lost"));
-  REQUIRE(absl::IsUnavailable(statuses[2]));
-  REQUIRE(Mentions(statuses[2], "rank 1 was lost"));
+TEST_CASE("a lost rank is an error that names it, on rank 0 and on the others") {
+  for (const std::int64_t way : kBothWays) {
+    for (const std::size_t lost : {1U, 2U, 3U}) {
+      const auto statuses = TryRanks(
+          4,
+          [&](std::size_t rank, GradientReducer& reducer) {
+            if (rank == lost) return absl::OkStatus();
+            std::vector<double> values(1000);
+            return reducer.AllReduceSum(std::span<double>(values));
+          },
+          Patient(way));
+      for (std::size_t rank = 0; rank < 4; ++rank) {
+        if (rank == lost) continue;
+        INFO("way " << way << " lost " << lost << " rank " << rank << ": " << statuses[rank]);
+        REQUIRE(absl::IsUnavailable(statuses[rank]));
+        REQUIRE(Mentions(statuses[rank], "rank " + std::to_string(lost) + " was lost"));
+      }
+    }
+  }
+}
+
+TEST_CASE("the loss of rank 0 ends the calls of the others") {
+  for (const std::int64_t way : kBothWays) {
+    const auto statuses = TryRanks(
+        3,
+        [](std::size_t rank, GradientReducer& reducer) {
+          if (rank == 0) return absl::OkStatus();
+          std::vector<double> values(1000);
+          return reducer.AllReduceSum(std::span<double>(values));
+        },
+        Patient(way));
+    for (const std::size_t rank : {1U, 2U}) {
+      INFO("way " << way << " rank " << rank << ": " << statuses[rank]);
+      REQUIRE(absl::IsUnavailable(statuses[rank]));
+    }
+    REQUIRE(Mentions(statuses[1], "rank 0 was lost"));
+  }
 }
 
 TEST_CASE("a rank that fails alone ends the call of every other, which name it and its reason") {
-  for (const std::size_t culprit : {0U, 1U, 2U}) {
-    // The second size exceeds the sockets' buffers, so the others are still sending when the
-    // failure arrives.
-    for (const std::size_t size : {std::size_t{4}, std::size_t{4} << 20}) {
-      const auto begin = std::chrono::steady_clock::now();
-      const auto statuses = TryRanks(3, [&](std::size_t rank, GradientReducer& reducer) {
-        if (rank == culprit) {
-          reducer.Abort(runtime::Internal("torch: out of memory"));
-          return absl::OkStatus();
+  for (const std::int64_t way : kBothWays) {
+    for (const std::size_t culprit : {0U, 1U, 2U}) {
+      // The second size exceeds the sockets' buffers, so the others are still sending when the
+      // failure arrives.
+      for (const std::size_t size : {std::size_t{4}, std::size_t{4} << 20}) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto statuses = TryRanks(
+            3,
+            [&](std::size_t rank, GradientReducer& reducer) {
+              if (rank == culprit) {
+                reducer.Abort(runtime::Internal("torch: out of memory"));
+                return absl::OkStatus();
+              }
+              std::vector<float> values(size);
+              const absl::Status first = reducer.AllReduceSum(std::span<float>(values));
+              const absl::Status second = reducer.Barrier();
+              return second == first ? first
+                                     : runtime::Internal("the next call had another error");
+            },
+            Patient(way));
+        const std::string who = "rank " + std::to_string(culprit) + " failed alone";
+        for (std::size_t rank = 0; rank < 3; ++rank) {
+          if (rank == culprit) continue;
+          const absl::Status& status = statuses[rank];
+          INFO("way " << way << " culprit " << culprit << " rank " << rank << ": " << status);
+          REQUIRE(absl::IsAborted(status));
+          REQUIRE(Mentions(status, who));
+          REQUIRE(Mentions(status, "torch: out of memory"));
         }
-        std::vector<float> values(size);
-        const absl::Status first = reducer.AllReduceSum(std::span<float>(values));
-        const absl::Status second = reducer.Barrier();
-        return second == first ? first : runtime::Internal("the next call had another error");
-      });
-      const std::string who = "rank " + std::to_string(culprit) + " failed alone";
-      for (std::size_t rank = 0; rank < 3; ++rank) {
-        if (rank == culprit) continue;
-        const absl::Status& status = statuses[rank];
-        INFO("culprit " << culprit << " rank " << rank << ": " << status);
-        REQUIRE(absl::IsAborted(status));
-        REQUIRE(Mentions(status, who));
-        REQUIRE(Mentions(status, "torch: out of memory"));
+        REQUIRE(std::chrono::steady_clock::now() - begin < doubles::kPatientGroup.call_timeout);
       }
-      REQUIRE(std::chrono::steady_clock::now() - begin < doubles::kPatientGroup.call_timeout);
     }
   }
 }
@@ -125,24 +236,107 @@ TEST_CASE("a failure reaches ranks that wait elsewhere when they look at the oth
 }
 
 TEST_CASE("a rank that hangs is named by all others when the time is over") {
-  constexpr GroupOptions kHasty = {.join_timeout = std::chrono::seconds(20),
-                                   .call_timeout = milliseconds(200)};
-  std::atomic<int> ended = 0;
-  const auto statuses = TryRanks(
-      3,
-      [&](std::size_t rank, GradientReducer& reducer) {
-        if (rank == 2) {
-          while (ended < 2) std::this_thread::yield();
-          return absl::OkStatus();
-        }
-        const absl::Status status = reducer.Barrier();
-        ++ended;
-        return status;
-      },
-      kHasty);
+  for (const std::int64_t way : kBothWays) {
+    std::atomic<int> ended = 0;
+    const auto statuses = TryRanks(
+        3,
+        [&](std::size_t rank, GradientReducer& reducer) {
+          if (rank == 2) {
+            while (ended < 2) std::this_thread::yield();
+            return absl::OkStatus();
+          }
+          std::vector<double> values(1000);
+          const absl::Status status = reducer.AllReduceSum(std::span<double>(values));
+          ++ended;
+          return status;
+        },
+        Hasty(way));
+    for (const std::size_t rank : {0U, 1U}) {
+      REQUIRE(statuses[rank].code() == absl::StatusCode::kDeadlineExceeded);
+      REQUIRE(Mentions(statuses[rank], "rank 2 did not come in time"));
+    }
+  }
+}
+
+// Runs ranks 0 and 1 of three in a sum of 1,000 floats around the ring, and `third` in place of
+// rank 2, with its connections and the header of that sum. They stay open until the others have
+// ended. Returns the ends of ranks 0 and 1.
+std::array<absl::Status, 2> SumBeside(const std::function<void(RankLinks&, CallHeader)>& third) {
+  const RankEnvironment group = NewGroup(3);
+  std::array<absl::Status, 2> ends;
+  std::vector<std::thread> threads;
   for (const std::size_t rank : {0U, 1U}) {
-    REQUIRE(statuses[rank].code() == absl::StatusCode::kDeadlineExceeded);
-    REQUIRE(Mentions(statuses[rank], "rank 2"));
+    threads.emplace_back([&, rank] {
+      auto reducer = SocketReducer::Create(MemberOf(group, rank), Hasty(1));
+      std::vector<float> values(1000);
+      ends[rank] =
+          reducer.ok() ? (*reducer)->AllReduceSum(std::span<float>(values)) : reducer.status();
+    });
+  }
+  auto links = LinkRanks(MemberOf(group, 2), true, std::chrono::seconds(20));
+  REQUIRE(links.ok());
+  third(*links, {.kind = CallKind::kSumFloat, .sequence = 1, .bytes = 4000, .around_ring = 1});
+  for (std::thread& thread : threads) thread.join();
+  return ends;
+}
+
+void Tell(int socket, CallHeader header) {
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  REQUIRE(SendAll(socket, std::as_bytes(std::span(&header, 1)), soon, "a rank").ok());
+}
+
+TEST_CASE("a rank that stops in the middle of a sum is named by all others") {
+  const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
+    Tell(links.star[0], header);
+    Tell(links.next, header);
+  });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsDeadlineExceeded(end));
+    REQUIRE(Mentions(end, "rank 2 did not come in time"));
+    REQUIRE_FALSE(Mentions(end, "rank 1"));
+  }
+}
+
+TEST_CASE("a rank that is lost in the middle of a sum is named by all others") {
+  const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
+    Tell(links.star[0], header);
+    Tell(links.next, header);
+    const RankLinks closed = std::move(links);
+  });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsUnavailable(end));
+    REQUIRE(Mentions(end, "rank 2 was lost"));
+  }
+}
+
+TEST_CASE("a rank that sends another array or garbage around the ring is refused") {
+  for (const bool garbage : {false, true}) {
+    const auto ends = SumBeside([garbage](RankLinks& links, const CallHeader& header) {
+      Tell(links.star[0], header);
+      CallHeader other = header;
+      other.bytes = garbage ? ~std::uint64_t{0} : 4004;
+      other.magic = garbage ? 0x5a5a5a5a : header.magic;
+      Tell(links.next, other);
+    });
+    for (const absl::Status& end : ends) {
+      INFO(end);
+      REQUIRE(absl::IsInternal(end));
+      REQUIRE(Mentions(end, "rank 2 is out of step"));
+    }
+  }
+}
+
+TEST_CASE("a rank that tells rank 0 garbage during a sum around the ring is refused") {
+  const auto ends = SumBeside([](RankLinks& links, CallHeader header) {
+    header.magic = 7;
+    Tell(links.star[0], header);
+  });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsInternal(end));
+    REQUIRE(Mentions(end, "rank 2 is out of step"));
   }
 }
 
@@ -181,13 +375,31 @@ TEST_CASE("a rank that joins and then says nothing is named when the time is ove
 }
 
 TEST_CASE("ranks that are out of step are told so instead of being summed") {
-  const auto statuses = TryRanks(2, [](std::size_t rank, GradientReducer& reducer) {
-    std::vector<float> values(rank == 0 ? 10 : 11, 1.0F);
-    return reducer.AllReduceSum(std::span<float>(values));
-  });
-  REQUIRE(absl::IsInternal(statuses[0]));
-  REQUIRE(Mentions(statuses[0], "rank 1 is out of step"));
-  REQUIRE_FALSE(statuses[1].ok());
+  // The last one divides the ranks: rank 1 would go around the ring, rank 0 would not.
+  for (const std::int64_t way : {0, 1, 42}) {
+    for (const std::size_t larger : {0U, 1U}) {
+      const auto statuses = TryRanks(
+          2,
+          [&](std::size_t rank, GradientReducer& reducer) {
+            std::vector<float> values(rank == larger ? 11 : 10, 1.0F);
+            return reducer.AllReduceSum(std::span<float>(values));
+          },
+          Patient(way));
+      INFO("way " << way << " larger " << larger << ": " << statuses[0] << ", " << statuses[1]);
+      REQUIRE(absl::IsInternal(statuses[0]));
+      REQUIRE(Mentions(statuses[0], "rank 1 is out of step"));
+      REQUIRE(statuses[1] == statuses[0]);
+    }
+  }
+}
+
+TEST_CASE("ranks that do not agree on whether there is a ring do not join") {
+  const RankEnvironment group = NewGroup(2);
+  std::thread other([&] { (void)SocketReducer::Create(MemberOf(group, 1), Patient(1)); });
+  const auto hub = SocketReducer::Create(group, Patient(0));
+  other.join();
+  REQUIRE(absl::IsFailedPrecondition(hub.status()));
+  REQUIRE(Mentions(hub.status(), "whether there is a ring"));
 }
 
 TEST_CASE("a peer that is no rank of the group is refused") {
