@@ -109,6 +109,12 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                {.help = "what carries gradients between ranks; nccl needs a GPU a rank and a "
                         "build with SHOAL_CUDA",
                 .choices = {"socket", "nccl"}});
+  visitor.Knob("ring_min_bytes", ring_min_bytes,
+               {.help = "over sockets, reductions of at least so many bytes go around a ring of "
+                        "the ranks, and smaller ones over rank 0; 0: all go over rank 0",
+                .unit = "bytes",
+                .min = 0,
+                .max = kMany});
   visitor.Knob("gradients", gradients,
                {.help = "synchronous: all ranks make each update together; asynchronous: rank 0 "
                         "applies the gradient of each rank as it comes",
@@ -148,7 +154,8 @@ collectives::GroupOptions LearnerOptions::group() const {
   return {.reduction =
               reduction == "nccl" ? collectives::Reduction::kNccl : collectives::Reduction::kSocket,
           .join_timeout = time(join_timeout_seconds),
-          .call_timeout = time(reduction_timeout_seconds)};
+          .call_timeout = time(reduction_timeout_seconds),
+          .ring_min_bytes = ring_min_bytes};
 }
 
 }  // namespace shoal::learner

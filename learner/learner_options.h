@@ -68,6 +68,9 @@ struct LearnerOptions {
   std::int64_t content_capacity_bytes = std::int64_t{3} << 30;
   // What carries gradients between ranks: "socket", or "nccl" with one GPU for each rank.
   std::string reduction = "socket";
+  // Over sockets, reductions of at least so many bytes go around a ring of the ranks, smaller ones
+  // over rank 0 (rl/collectives/socket_reducer.h). 0 makes no ring.
+  std::int64_t ring_min_bytes = std::int64_t{1} << 18;
   // "synchronous": all ranks make each update together, of the sum of their gradients.
   // "asynchronous": rank 0 makes an update of each rank's gradient as it comes
   // (asynchronous/gradient_worker.h).

@@ -34,7 +34,7 @@ using nlohmann::json;
 
 struct Settings {
   std::vector<std::int64_t> ranks = {2, 4};
-  std::vector<std::int64_t> megabytes = {1, 10, 100};
+  std::vector<double> megabytes = {1, 10, 100};
   int rounds = 7;
   bool on_request = false;
   collectives::GroupOptions group;
@@ -43,28 +43,30 @@ struct Settings {
 // One rank's part of the rounds.
 class Summing {
  public:
-  Summing(collectives::GradientReducer& reducer, std::int64_t megabytes)
+  Summing(collectives::GradientReducer& reducer, double megabytes)
       : reducer_(reducer),
-        repeats_(std::max<std::int64_t>(1, 100 / megabytes)),
-        values_(static_cast<std::size_t>(megabytes) * 1'000'000 / sizeof(float)) {}
+        repeats_(std::clamp(static_cast<int>(100 / megabytes), 1, 40)),
+        values_(static_cast<std::size_t>(megabytes * 1e6 / sizeof(float))) {}
 
   absl::StatusOr<bench::Round> Round() {
-    const auto ranks = static_cast<float>(reducer_.world_size());
     std::fill(values_.begin(), values_.end(), 1.0F);
     SHOAL_RETURN_IF_ERROR(reducer_.Barrier());
     const auto begin = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < repeats_; ++i) {
+    for (int i = 0; i < repeats_; ++i) {
       SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<float>(values_)));
     }
     SHOAL_RETURN_IF_ERROR(reducer_.Barrier());
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     float expected = 1;
-    for (std::int64_t i = 0; i < repeats_; ++i) expected *= ranks;
+    for (int i = 0; i < repeats_; ++i) {
+      const float part = expected;
+      for (std::int64_t rank = 1; rank < reducer_.world_size(); ++rank) expected += part;
+    }
     const auto right = [expected](float value) { return value == expected; };
     if (!std::all_of(values_.begin(), values_.end(), right)) {
       return runtime::Internal("a wrong sum");
     }
-    return bench::Round{took.count() / static_cast<double>(repeats_), ranks};
+    return bench::Round{took.count() / repeats_, expected};
   }
 
   // Rank 0 begins the rounds of the others by this, and ends them.
@@ -81,19 +83,19 @@ class Summing {
 
  private:
   collectives::GradientReducer& reducer_;
-  const std::int64_t repeats_;
+  const int repeats_;
   std::vector<float> values_;
 };
 
 absl::Status Follow(const Settings& settings, const collectives::RankEnvironment& environment,
-                    std::int64_t megabytes) {
+                    double megabytes) {
   SHOAL_ASSIGN_OR_RETURN(const auto reducer,
                          collectives::SocketReducer::Create(environment, settings.group));
   return Summing(*reducer, megabytes).Follow();
 }
 
 absl::Status Lead(const Settings& settings, const collectives::RankEnvironment& environment,
-                  std::int64_t megabytes) {
+                  double megabytes) {
   SHOAL_ASSIGN_OR_RETURN(const auto reducer,
                          collectives::SocketReducer::Create(environment, settings.group));
   Summing summing(*reducer, megabytes);
@@ -117,7 +119,7 @@ absl::Status Lead(const Settings& settings, const collectives::RankEnvironment& 
   return absl::OkStatus();
 }
 
-absl::Status Run(const Settings& settings, std::int64_t ranks, std::int64_t megabytes) {
+absl::Status Run(const Settings& settings, std::int64_t ranks, double megabytes) {
   collectives::RankEnvironment environment{.world_size = ranks};
   SHOAL_ASSIGN_OR_RETURN(environment.master_listener,
                          collectives::Listen("127.0.0.1", environment.master_port));
@@ -147,15 +149,16 @@ absl::Status Run(const Settings& settings, std::int64_t ranks, std::int64_t mega
 int main(int argc, char** argv) {
   Settings settings;
   CLI::App app("Sums over ranks that are processes of this machine");
-  app.add_option("--ranks", settings.ranks, "numbers of processes")->check(CLI::Range(2, 64));
-  app.add_option("--megabytes", settings.megabytes, "of float32")->check(CLI::Range(1, 1000));
+  app.add_option("--ranks", settings.ranks, "numbers of processes")->check(CLI::Range(2, 8));
+  app.add_option("--megabytes", settings.megabytes, "of float32")
+      ->check(CLI::Range(0.000004, 1000.0));
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
   app.add_option("--ring-min-bytes", settings.group.ring_min_bytes, "0: over rank 0 alone");
   app.add_flag("--on-request", settings.on_request, "a round for each line of standard input");
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   for (const std::int64_t ranks : settings.ranks) {
-    for (const std::int64_t megabytes : settings.megabytes) {
+    for (const double megabytes : settings.megabytes) {
       const absl::Status status = Run(settings, ranks, megabytes);
       if (status.ok()) continue;
       std::fprintf(stderr, "bench_collectives: %s\n", runtime::Message(status).c_str());

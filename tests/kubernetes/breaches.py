@@ -40,6 +40,8 @@ VERSION = "1.37"
 RUNS = "/shoal/runs"
 # A port that no manifest names.
 UNDECLARED_PORT = 1
+# Ports of this range are the kernel's choice, as those at which ranks wait for their neighbours in the ring.
+CHOSEN_PORTS = (32768, 60999)
 
 
 def _containers(made: list[Pod]) -> Iterator[tuple[Pod, Object, str]]:
@@ -283,6 +285,10 @@ def network(objects: list[Object]) -> list[str]:
                     found.append(f"{source.name} may not connect to {target.name}:{port}")
                 if allowed and (source.component, target.component, port) not in roles:
                     found.append(f"{source.name} may connect to {target.name}:{port} and need not")
+            if source.component == target.component == "learner" and source.name != target.name:
+                for port in CHOSEN_PORTS:
+                    if not may_connect(objects, source, target, port):
+                        found.append(f"{source.name} may not connect to {target.name}:{port}")
         for protocol in ("UDP", "TCP"):
             if not may_send(objects, source, "kube-system", {"k8s-app": "kube-dns"}, 53, protocol):
                 found.append(f"{source.name} may not ask for names over {protocol}")

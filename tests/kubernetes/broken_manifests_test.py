@@ -237,6 +237,12 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
         "learner-node-0-1 may not connect to learner-node-0-0:29500",
     ),
     (
+        "multi-gpu",
+        lambda o: find(o, "NetworkPolicy", "ranks")["spec"]["ingress"][0]["ports"].pop(),
+        breaches.network,
+        "learner-node-0-0 may not connect to learner-node-0-1:60999",
+    ),
+    (
         "dev",
         lambda o: find(o, "NetworkPolicy", "learner")["spec"]["ingress"].append({}),
         breaches.network,

@@ -18,6 +18,11 @@ def _selects(peer: Object, namespace: str, labels: dict[str, str], own_namespace
     return matches(peer.get("podSelector", {}), labels)
 
 
+def _has(ports: Object, port: int, protocol: str) -> bool:
+    first = ports["port"]
+    return first <= port <= ports.get("endPort", first) and ports.get("protocol", "TCP") == protocol
+
+
 def _allows(
     objects: list[Object], pod: Pod, direction: str, namespace: str, labels: dict[str, str], port: int, protocol: str
 ) -> bool:
@@ -33,8 +38,8 @@ def _allows(
         return True
     for policy in selecting:
         for rule in policy["spec"].get(rules, []):
-            ports = [(one.get("port"), one.get("protocol", "TCP")) for one in rule.get("ports", [])]
-            if ports and (port, protocol) not in ports:
+            ports = rule.get("ports", [])
+            if ports and not any(_has(one, port, protocol) for one in ports):
                 continue
             others = rule.get(peers, [])
             if not others or any(_selects(peer, namespace, labels, pod.namespace) for peer in others):
