@@ -55,8 +55,8 @@ TEST_CASE("a ring adds each segment in the order of ranks from the segment's own
   for (const std::size_t ranks : {2U, 3U, 4U, 7U}) {
     auto rings = MakeRings(ranks);
     // The second array is one for the same ring.
-    for (const std::size_t size : {std::size_t{100'003}, ranks - 1, std::size_t{1}, ranks,
-                                   std::size_t{0}, 5 * ranks + 2}) {
+    for (const std::size_t size :
+         {std::size_t{100'003}, ranks - 1, std::size_t{1}, ranks, std::size_t{0}, 5 * ranks + 2}) {
       std::vector<std::vector<float>> parts(ranks);
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         for (std::size_t i = 0; i < size; ++i) {

@@ -199,8 +199,7 @@ TEST_CASE("a rank that fails alone ends the call of every other, which name it a
               std::vector<float> values(size);
               const absl::Status first = reducer.AllReduceSum(std::span<float>(values));
               const absl::Status second = reducer.Barrier();
-              return second == first ? first
-                                     : runtime::Internal("the next call had another error");
+              return second == first ? first : runtime::Internal("the next call had another error");
             },
             Patient(way));
         const std::string who = "rank " + std::to_string(culprit) + " failed alone";
