@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,15 @@ using RankWork =
 
 inline constexpr collectives::GroupOptions kPatientGroup = {
     .join_timeout = std::chrono::seconds(60), .call_timeout = std::chrono::seconds(60)};
+
+inline bool Mentions(const absl::Status& status, const std::string& text) {
+  return std::string(status.message()).find(text) != std::string::npos;
+}
+
+// The deadline of a test that speaks to a rank itself.
+inline collectives::Deadline Soon() {
+  return std::chrono::steady_clock::now() + std::chrono::seconds(20);
+}
 
 // Returns the environment of rank 0 of a new group with a port of its own.
 inline collectives::RankEnvironment NewGroup(std::size_t ranks) {

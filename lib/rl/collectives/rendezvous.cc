@@ -4,38 +4,29 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
 #include "platform/runtime/log.h"
 #include "rl/collectives/call_header.h"
+#include "rl/collectives/hello.h"
+#include "rl/collectives/rank_failure.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
 namespace {
 
-// The first message of a rank to rank 0 or to the next one, and rank 0's answer.
-struct Hello {
-  std::uint32_t magic = kRankMagic;
-  std::uint32_t rank = 0;
-  std::uint64_t epoch = 0;
-  std::uint32_t world_size = 0;
-  // Where the rank waits for the one before it, or 0 without a ring.
-  std::uint32_t ring_port = 0;
-};
-
-// Where the next rank of the ring listens. Rank 0 is at the address where all ranks found it.
-struct Neighbour {
-  std::array<char, 64> address{};
-  std::uint16_t port = 0;
-};
-
 // The time in which a stranger may introduce itself, or one that is turned away is told so.
 constexpr std::chrono::seconds kStrangerTime{2};
 // The time between two tries of a rank to join a group whose rank 0 is older.
 constexpr std::chrono::milliseconds kAskAgainAfter{50};
+// The time between two looks at the star by a rank that cannot reach its neighbour.
+constexpr std::chrono::milliseconds kLookAgainAfter{500};
+// The time in which a rank may still join the ring when another one has ended, perhaps after it had
+// joined and all that this rank needs of it was there.
+constexpr std::chrono::seconds kLastTime{1};
 
 template <typename T>
 std::span<std::byte> BytesOf(T& value) {
@@ -48,6 +39,14 @@ std::string NameHere(const std::string& address, std::uint16_t port) {
 }
 
 std::string NameOf(std::int64_t rank) { return "rank " + std::to_string(rank); }
+
+// Says in an error of a rank that waited in vain for its neighbour what can be done without it.
+absl::Status NameWayOut(const absl::Status& status) {
+  if (!absl::IsDeadlineExceeded(status)) return status;
+  return runtime::Annotate(status,
+                           "a ring needs a connection of each rank to the next one "
+                           "(learner.ring_min_bytes=0 makes no ring)");
+}
 
 class Rendezvous {
  public:
@@ -71,7 +70,10 @@ class Rendezvous {
       SHOAL_ASSIGN_OR_RETURN(listener_, Listen(own_.master_address, port));
     }
     SHOAL_RETURN_IF_ERROR(AcceptAll());
-    if (with_ring_) SHOAL_RETURN_IF_ERROR(ListenBeside(links_.star[1]));
+    // A rank that comes now belongs to a successor of this group: it has to find nobody here, and
+    // tries again.
+    ::close(std::exchange(listener_, -1));
+    if (with_ring_) SHOAL_RETURN_IF_ERROR(ListenBeside(links_.star.back()));
     for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
       Hello answer = OwnHello();
       SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(answer), deadline_, NameOf(rank)));
@@ -81,11 +83,13 @@ class Rendezvous {
 
   absl::Status Follow() {
     for (;;) {
-      SHOAL_ASSIGN_OR_RETURN(const std::uint64_t epoch, Ask());
-      if (epoch == own_.epoch) break;
-      if (epoch > own_.epoch) return LeftBehind(epoch, NameOf(0));
+      const absl::StatusOr<std::uint64_t> epoch = Ask();
+      if (epoch.ok() && *epoch == own_.epoch) break;
+      if (epoch.ok() && *epoch > own_.epoch) return LeftBehind(*epoch, NameOf(0));
       // Rank 0 of an older group ends when it hears of a newer one, and makes room for its
-      // successor.
+      // successor. One whose group is whole resets the connections that it has not accepted.
+      if (!epoch.ok() && !WasReset(epoch.status())) return epoch.status();
+      SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, NameOf(0)));
       std::this_thread::sleep_for(kAskAgainAfter);
     }
     return with_ring_ ? FollowRing() : absl::OkStatus();
@@ -170,7 +174,6 @@ class Rendezvous {
     }
     if (told.ok() && hello.epoch == own_.epoch) {
       links_.star[0] = socket;
-      ring_ports_[0] = static_cast<std::uint16_t>(hello.ring_port);
       return own_.epoch;
     }
     ::close(socket);
@@ -194,27 +197,74 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
+  // The connections on which a rank learns that another one has ended. Rank 0 looks for one that is
+  // closed, since ranks may already speak of the first call. It is silent until then itself, so the
+  // others look for anything.
+  std::vector<pollfd> Star() const {
+    std::vector<pollfd> items;
+    const short event = own_.rank == 0 ? POLLRDHUP : POLLIN;
+    for (const int socket : links_.star) items.push_back({socket, event, 0});
+    return items;
+  }
+
+  // Notes the first rank that has ended.
+  void LookAtStar() {
+    if (lost_) return;
+    std::vector<pollfd> items = Star();
+    const Deadline now = std::chrono::steady_clock::now();
+    if (!AwaitEvents(items, now, "").ok()) return;
+    const auto ended = std::find_if(items.begin(), items.end(),
+                                    [](const pollfd& item) { return item.revents != 0; });
+    lost_ = ended - items.begin();
+    deadline_ = std::min(deadline_, now + kLastTime);
+  }
+
+  // Returns what the rank that has ended said at its end.
+  absl::Status LastWord(std::int64_t rank) const {
+    const Deadline soon = std::chrono::steady_clock::now() + kTellTime;
+    CallHeader header;
+    SHOAL_RETURN_IF_ERROR(ReceiveAll(star(rank), BytesOf(header), soon, NameOf(rank)));
+    if (IsFailure(header)) return HearFailure(star(rank), header, soon, NameOf(rank));
+    return runtime::Unavailable(NameOf(rank) + " was lost while the ring was made");
+  }
+
   absl::StatusOr<int> ConnectToNext(const std::string& address, std::uint16_t port) {
-    const absl::StatusOr<int> here = ConnectHere(NameHere(address, port));
-    if (here.ok()) return here;
-    return ConnectTo(address, port, deadline_, NameOf((own_.rank + 1) % own_.world_size));
+    const std::string next = NameOf((own_.rank + 1) % own_.world_size);
+    for (;;) {
+      const absl::StatusOr<int> here = ConnectHere(NameHere(address, port));
+      if (here.ok()) return here;
+      const Deadline soon = std::chrono::steady_clock::now() + kLookAgainAfter;
+      const absl::StatusOr<int> there = ConnectTo(address, port, std::min(soon, deadline_), next);
+      if (there.ok() || soon >= deadline_) return there;
+      LookAtStar();
+    }
   }
 
   absl::StatusOr<int> AcceptPrevious() {
-    std::vector<int> listeners = {ring_listener_};
-    if (here_listener_ >= 0) listeners.push_back(here_listener_);
-    SHOAL_ASSIGN_OR_RETURN(const std::size_t ready, AwaitReadable(listeners, deadline_, "a rank"));
-    return Accept(listeners[ready], deadline_);
+    for (;;) {
+      std::vector<pollfd> items;
+      if (!lost_) items = Star();
+      // A descriptor of -1 has no events.
+      items.push_back({ring_listener_, POLLIN, 0});
+      items.push_back({here_listener_, POLLIN, 0});
+      SHOAL_RETURN_IF_ERROR(AwaitEvents(items, deadline_, "a rank"));
+      LookAtStar();
+      for (const pollfd& item : std::span(items).last(2)) {
+        if (item.revents != 0) return Accept(item.fd, deadline_);
+      }
+    }
   }
 
   absl::Status LeadRing() {
     for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
       Neighbour next;
-      if (rank + 1 < own_.world_size) {
-        SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(rank + 1)));
-        address.copy(next.address.data(), next.address.size() - 1);
-        next.port = ring_ports_[static_cast<std::size_t>(rank + 1)];
-      }
+      const std::int64_t after = rank + 1;
+      const bool last = after == own_.world_size;
+      // The last rank has found rank 0, but perhaps at an address of a service.
+      SHOAL_ASSIGN_OR_RETURN(const std::string address,
+                             last ? OwnAddress(star(rank)) : PeerAddress(star(after)));
+      address.copy(next.address.data(), next.address.size() - 1);
+      next.port = last ? ring_port_ : ring_ports_[static_cast<std::size_t>(after)];
       SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(next), deadline_, NameOf(rank)));
     }
     SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(1)));
@@ -225,15 +275,24 @@ class Rendezvous {
     Neighbour next;
     SHOAL_RETURN_IF_ERROR(ReceiveAll(star(0), BytesOf(next), deadline_, NameOf(0)));
     next.address.back() = '\0';
-    std::string address = next.address.data();
-    if (own_.rank + 1 == own_.world_size) {
-      SHOAL_ASSIGN_OR_RETURN(address, PeerAddress(star(0)));
-      next.port = ring_ports_[0];
-    }
+    const std::string address = next.address.data();
+    const absl::Status numeric = CheckNumeric(address);
+    if (!numeric.ok()) return runtime::Annotate(numeric, "rank 0 tells of no neighbour");
     return JoinRing(address, next.port);
   }
 
   absl::Status JoinRing(const std::string& address, std::uint16_t port) {
+    absl::Status met = MeetNeighbours(address, port);
+    if (met.ok()) return met;
+    met = lost_ ? LastWord(*lost_) : NameWayOut(met);
+    const Deadline deadline = std::chrono::steady_clock::now() + kTellTime;
+    for (std::int64_t rank = 0; rank < own_.world_size; ++rank) {
+      if (star(rank) >= 0) (void)TellFailure(star(rank), met, deadline, NameOf(rank));
+    }
+    return met;
+  }
+
+  absl::Status MeetNeighbours(const std::string& address, std::uint16_t port) {
     const std::int64_t size = own_.world_size;
     const std::string next = NameOf((own_.rank + 1) % size);
     SHOAL_ASSIGN_OR_RETURN(links_.next, ConnectToNext(address, port));
@@ -251,6 +310,7 @@ class Rendezvous {
         links_.previous = *peer;
       } else {
         ::close(*peer);
+        SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, NameOf(previous) + " of the ring"));
       }
     }
     return absl::OkStatus();
@@ -259,8 +319,10 @@ class Rendezvous {
   const RankEnvironment own_;
   const bool with_ring_;
   const std::chrono::milliseconds join_timeout_;
-  const Deadline deadline_;
+  Deadline deadline_;
   RankLinks links_;
+  // The rank that ended while the ring was made.
+  std::optional<std::int64_t> lost_;
   // By rank: where it waits for the one before it.
   std::vector<std::uint16_t> ring_ports_;
   int listener_ = -1;

@@ -2,8 +2,9 @@
 // Brings the ranks of a group together over TCP.
 //
 // Every rank connects to rank 0, whose address all of them know. With a ring, rank 0 then tells
-// each where the next one listens, at a port of the kernel's choice. Neighbours in one network
-// namespace are connected without TCP (socket.h).
+// each where the next one listens, at a port of the kernel's choice and the address that the rank
+// has in its connection to rank 0. Neighbours in one network namespace are connected without TCP
+// (socket.h).
 #pragma once
 
 #include <cstdint>
@@ -33,10 +34,14 @@ class RankLinks {
 };
 
 // Blocks until all ranks are there. `with_ring` is the same on all ranks. DEADLINE_EXCEEDED names
-// the missing ranks; FAILED_PRECONDITION means that an address cannot be bound or that a rank of
-// another world size came. Ranks of different epochs do not join: rank 0 turns older ones away and
-// goes on waiting, and each older one ends with ABORTED, rank 0 included. A newer rank tries again
-// until a rank 0 of its epoch listens.
+// the missing ranks, or the neighbour in the ring that no connection was made to;
+// FAILED_PRECONDITION means that an address cannot be bound or that a rank of another world size
+// came. UNAVAILABLE names a rank that was lost while the ring was made: all ranks then end with an
+// error, here or in their first call.
+//
+// Ranks of different epochs do not join: rank 0 turns older ones away and goes on waiting, and each
+// older one ends with ABORTED, rank 0 included. Once its group is whole, rank 0 listens no more. A
+// newer rank tries again until a rank 0 of its epoch listens.
 absl::StatusOr<RankLinks> LinkRanks(const RankEnvironment& environment, bool with_ring,
                                     std::chrono::milliseconds join_timeout);
 

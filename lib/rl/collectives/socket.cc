@@ -25,8 +25,17 @@ constexpr int kBufferHere = 1 << 22;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
+// The type URL of the payload that marks a connection that was reset.
+constexpr const char* kResetMark = "shoal.collectives/reset";
+
 absl::Status Late(const std::string& who) {
   return absl::DeadlineExceededError(who + " did not come in time");
+}
+
+absl::Status Lost(const std::string& peer, int error) {
+  absl::Status status = runtime::Unavailable(peer + " was lost: " + Reason(error));
+  if (error == ECONNRESET) status.SetPayload(kResetMark, absl::Cord());
+  return status;
 }
 
 absl::Status WaitFor(int socket, short events, Deadline deadline, const std::string& who) {
@@ -116,6 +125,12 @@ absl::StatusOr<int> OpenHere(const std::string& name, const Open& open) {
 
 }  // namespace
 
+bool WasReset(const absl::Status& status) { return status.GetPayload(kResetMark).has_value(); }
+
+absl::Status CheckTime(Deadline deadline, const std::string& peers) {
+  return std::chrono::steady_clock::now() > deadline ? Late(peers) : absl::OkStatus();
+}
+
 absl::Status AwaitEvents(std::span<pollfd> items, Deadline deadline, const std::string& peers) {
   for (;;) {
     const auto left = std::max<std::int64_t>(
@@ -134,7 +149,7 @@ absl::StatusOr<std::size_t> TrySend(int socket, std::span<const std::byte> bytes
   const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (sent >= 0) return static_cast<std::size_t>(sent);
   if (MayRetry(errno)) return std::size_t{0};
-  return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+  return Lost(peer, errno);
 }
 
 absl::StatusOr<std::size_t> TryReceive(int socket, std::span<std::byte> bytes,
@@ -143,7 +158,7 @@ absl::StatusOr<std::size_t> TryReceive(int socket, std::span<std::byte> bytes,
   if (got > 0) return static_cast<std::size_t>(got);
   if (got == 0) return runtime::Unavailable(peer + " was lost: it closed the connection");
   if (MayRetry(errno)) return std::size_t{0};
-  return runtime::Unavailable(peer + " was lost: " + Reason(errno));
+  return Lost(peer, errno);
 }
 
 absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline deadline,
@@ -152,6 +167,7 @@ absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline dead
     SHOAL_ASSIGN_OR_RETURN(const std::size_t sent, TrySend(socket, bytes, peer));
     bytes = bytes.subspan(sent);
     if (sent == 0) SHOAL_RETURN_IF_ERROR(WaitToSend(socket, deadline, peer));
+    if (sent > 0 && !bytes.empty()) SHOAL_RETURN_IF_ERROR(CheckTime(deadline, peer));
   }
   return absl::OkStatus();
 }
@@ -162,6 +178,7 @@ absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadlin
     SHOAL_ASSIGN_OR_RETURN(const std::size_t got, TryReceive(socket, bytes, peer));
     bytes = bytes.subspan(got);
     if (got == 0) SHOAL_RETURN_IF_ERROR(WaitFor(socket, POLLIN, deadline, peer));
+    if (got > 0 && !bytes.empty()) SHOAL_RETURN_IF_ERROR(CheckTime(deadline, peer));
   }
   return absl::OkStatus();
 }
@@ -228,6 +245,10 @@ absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, De
     }
     std::this_thread::sleep_for(pause);
   }
+}
+
+absl::Status CheckNumeric(const std::string& address) {
+  return Resolve(address, 0, AI_NUMERICHOST).status();
 }
 
 absl::StatusOr<int> ListenHere(const std::string& name) {

@@ -21,7 +21,8 @@ using Deadline = std::chrono::steady_clock::time_point;
 
 // Return UNAVAILABLE when the peer is gone and DEADLINE_EXCEEDED when it is late; messages begin
 // with `peer`. SendAll also returns UNAVAILABLE when the peer has stopped reading and has sent
-// something instead.
+// something instead. Both try once even after the deadline, and then a peer that goes on moving a
+// little is late all the same.
 absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline deadline,
                      const std::string& peer);
 absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
@@ -33,6 +34,12 @@ absl::StatusOr<std::size_t> TrySend(int socket, std::span<const std::byte> bytes
                                     const std::string& peer);
 absl::StatusOr<std::size_t> TryReceive(int socket, std::span<std::byte> bytes,
                                        const std::string& peer);
+
+// Whether a connection was reset, so that the peer may never have read what was sent to it, in
+// place of being closed in order. For errors of the calls above.
+bool WasReset(const absl::Status& status);
+// Returns DEADLINE_EXCEEDED after the deadline, with a message that begins with `peers`.
+absl::Status CheckTime(Deadline deadline, const std::string& peers);
 
 // Waits for an event at any of the items, as poll(2) does. It looks at them at least once, even
 // after the deadline. DEADLINE_EXCEEDED has a message that begins with `peers`.
@@ -49,6 +56,10 @@ absl::StatusOr<int> Accept(int listener, Deadline deadline);
 // Tries again until the deadline while the peer does not listen yet.
 absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
                               const std::string& peer);
+
+// Returns FAILED_PRECONDITION, which names the address, unless it is a numeric one. Only those are
+// used without asking a name server, for which no deadline holds.
+absl::Status CheckNumeric(const std::string& address);
 
 // Sockets of the system without TCP, between processes of one network namespace and one user. They
 // need 40 % less processor time than TCP over loopback. Names are of Linux's abstract namespace.

@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "rl/collectives/rank_failure.h"
+
 namespace shoal::collectives {
 namespace {
 
-// The longest failure text that is sent or accepted.
-constexpr std::size_t kMaxFailureText = 4096;
-// The time allowed for telling one rank of a failure.
-constexpr std::chrono::seconds kTellTime{2};
 // The longest time in which a rank that is in a call answers rank 0, and in which its own word
 // overtakes what others say of it.
 constexpr std::chrono::seconds kAnswerTime{1};
@@ -22,8 +20,10 @@ std::span<std::byte> Bytes(T& value) {
 
 std::string Peer(std::int64_t rank) { return "rank " + std::to_string(rank); }
 
-bool IsFailure(const CallHeader& header) {
-  return header.magic == kRankMagic && header.kind == CallKind::kFailure;
+// Rank 0 may ask after a call that is over for this rank.
+bool IsOldQuestion(const CallHeader& header, const CallHeader& own) {
+  return header.sequence < own.sequence &&
+         header == CallHeader{.kind = CallKind::kAsk, .sequence = header.sequence};
 }
 
 Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
@@ -58,17 +58,6 @@ std::vector<std::int64_t> SocketReducer::Connected() const {
   return ranks;
 }
 
-absl::Status SocketReducer::ReceiveFailure(const CallHeader& header, std::int64_t rank,
-                                           Deadline deadline) {
-  if (header.bytes > kMaxFailureText || header.sequence == 0 || header.sequence > 16) {
-    return runtime::Internal(Peer(rank) + " tells of a failure that makes no sense");
-  }
-  std::string text(static_cast<std::size_t>(header.bytes), '\0');
-  SHOAL_RETURN_IF_ERROR(
-      ReceiveAll(socket(rank), std::as_writable_bytes(std::span(text)), deadline, Peer(rank)));
-  return absl::Status(static_cast<absl::StatusCode>(header.sequence), text);
-}
-
 absl::StatusOr<CallHeader> SocketReducer::NextHeader(std::int64_t rank, Deadline deadline) {
   if (ahead(rank)) return *std::exchange(ahead(rank), std::nullopt);
   CallHeader header;
@@ -81,24 +70,18 @@ absl::Status SocketReducer::ReceiveHeader(std::int64_t rank, const CallHeader& o
   for (;;) {
     SHOAL_ASSIGN_OR_RETURN(const CallHeader header, NextHeader(rank, deadline));
     if (header == own) return absl::OkStatus();
-    if (IsFailure(header)) return ReceiveFailure(header, rank, deadline);
-    // Rank 0 may ask after a call that is over for this rank.
-    const bool asks = rank == 0 && header.magic == kRankMagic && header.kind == CallKind::kAsk;
-    if (!asks) return OutOfStep(Peer(rank), header, own);
+    if (IsFailure(header)) return HearFailure(socket(rank), header, deadline, Peer(rank));
+    if (rank != 0 || !IsOldQuestion(header, own)) return OutOfStep(Peer(rank), header, own);
+    SHOAL_RETURN_IF_ERROR(CheckTime(deadline, Peer(rank)));
   }
 }
 
 absl::Status SocketReducer::Fail(const absl::Status& failure) {
   if (!failure_.ok()) return failure_;
   failure_ = failure;
-  std::string text = runtime::Message(failure).substr(0, kMaxFailureText);
-  CallHeader header{.kind = CallKind::kFailure,
-                    .sequence = static_cast<std::uint64_t>(failure.code()),
-                    .bytes = text.size()};
   const Deadline deadline = After(kTellTime);
   for (const std::int64_t rank : Connected()) {
-    if (!SendAll(socket(rank), Bytes(header), deadline, Peer(rank)).ok()) continue;
-    (void)SendAll(socket(rank), std::as_bytes(std::span(text)), deadline, Peer(rank));
+    (void)TellFailure(socket(rank), failure, deadline, Peer(rank));
   }
   return failure_;
 }
@@ -193,7 +176,7 @@ absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHea
   gone_ = absl::OkStatus();
   if (rank_ == 0) {
     for (const std::int64_t rank : Connected()) {
-      if (ahead(rank)) SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own));
+      if (ahead(rank)) SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own, deadline));
     }
   } else {
     // Rank 0 has to know who came, and the neighbours of a rank cannot tell it.
@@ -205,7 +188,7 @@ absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHea
   for (;;) {
     const absl::StatusOr<bool> moved = ring_->Advance();
     if (!moved.ok()) return Verdict(moved.status(), deadline);
-    if (*moved) continue;
+    if (*moved && CheckTime(deadline, "").ok()) continue;
     const bool all_came =
         rank_ != 0 || std::count(came_.begin(), came_.end(), true) + 1 == world_size_;
     if (ring_->done() && all_came) return absl::OkStatus();
@@ -225,18 +208,19 @@ absl::Status SocketReducer::AwaitRing(const CallHeader& own, Deadline deadline) 
   if (ring_->receives()) items.push_back({ring_->previous(), POLLIN, 0});
   const Deadline soon = gone_.ok() ? deadline : std::min(deadline, After(kTellTime));
   const absl::Status event = AwaitEvents(items, soon, Peer(0));
-  if (!event.ok() && !gone_.ok()) return gone_;
-  if (absl::IsDeadlineExceeded(event) && rank_ == 0) return FindLate(own);
-  SHOAL_RETURN_IF_ERROR(event);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (items[i].revents != 0) SHOAL_RETURN_IF_ERROR(HearDuringRing(ranks[i], own));
+  for (std::size_t i = 0; event.ok() && i < ranks.size(); ++i) {
+    if (items[i].revents != 0) SHOAL_RETURN_IF_ERROR(HearDuringRing(ranks[i], own, deadline));
   }
-  return absl::OkStatus();
+  // A peer that always has something to say must not keep this rank here.
+  const absl::Status late = event.ok() ? CheckTime(deadline, Peer(0)) : event;
+  if (!late.ok() && !gone_.ok()) return gone_;
+  return absl::IsDeadlineExceeded(late) && rank_ == 0 ? FindLate(own) : late;
 }
 
-absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& own) {
+absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& own,
+                                           Deadline latest) {
   const auto index = static_cast<std::size_t>(rank);
-  const Deadline deadline = After(kTellTime);
+  const Deadline deadline = std::min(latest, After(kTellTime));
   const absl::StatusOr<CallHeader> next = NextHeader(rank, deadline);
   if (!next.ok()) {
     if (rank_ == 0 && !came_[index]) return next.status();
@@ -247,16 +231,18 @@ absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& 
   }
   const CallHeader header = *next;
   if (IsFailure(header)) {
-    const absl::Status told = ReceiveFailure(header, rank, deadline);
+    const absl::Status told = HearFailure(socket(rank), header, deadline, Peer(rank));
     return rank_ == 0 ? Overrule(told) : told;
   }
   if (rank_ != 0) {
+    if (IsOldQuestion(header, own)) return absl::OkStatus();
     const CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
     if (header != question) return OutOfStep(Peer(rank), header, own);
     CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
     return SendAll(socket(0), Bytes(answer), deadline, Peer(0));
   }
-  if (header == CallHeader{.kind = CallKind::kHere, .sequence = own.sequence}) {
+  const CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
+  if (header == answer && !here_[index]) {
     here_[index] = true;
   } else if (header == own && !came_[index]) {
     came_[index] = true;
@@ -284,6 +270,7 @@ absl::Status SocketReducer::FindLate(const CallHeader& own) {
     const Deadline deadline = After(AnswerTime());
     CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
     for (const std::int64_t rank : Connected()) {
+      if (left_[static_cast<std::size_t>(rank)]) continue;
       (void)SendAll(socket(rank), Bytes(question), deadline, Peer(rank));
     }
     for (const std::int64_t rank : Connected()) {
@@ -291,7 +278,7 @@ absl::Status SocketReducer::FindLate(const CallHeader& own) {
       pollfd item{socket(rank), POLLIN, 0};
       while (!here_[index] && !left_[index] &&
              AwaitEvents(std::span(&item, 1), deadline, "").ok()) {
-        SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own));
+        SHOAL_RETURN_IF_ERROR(HearDuringRing(rank, own, deadline));
       }
     }
     late = names(here_);
@@ -306,9 +293,11 @@ absl::Status SocketReducer::Verdict(const absl::Status& finding, Deadline deadli
   for (;;) {
     const absl::StatusOr<CallHeader> header = NextHeader(0, deadline);
     if (!header.ok()) return absl::IsUnavailable(header.status()) ? header.status() : finding;
-    if (!IsFailure(*header)) continue;
-    failure_ = ReceiveFailure(*header, 0, After(kTellTime));
-    return failure_;
+    if (IsFailure(*header)) {
+      failure_ = HearFailure(socket(0), *header, After(kTellTime), Peer(0));
+      return failure_;
+    }
+    if (!CheckTime(deadline, "").ok()) return finding;
   }
 }
 
@@ -323,8 +312,12 @@ absl::Status SocketReducer::Overrule(const absl::Status& finding) {
     const std::int64_t rank = silent[*ready];
     CallHeader header;
     const absl::Status heard = ReceiveAll(socket(rank), Bytes(header), patience, Peer(rank));
-    if (heard.ok() && !IsFailure(header)) continue;
-    const absl::Status told = heard.ok() ? ReceiveFailure(header, rank, patience) : heard;
+    if (heard.ok() && !IsFailure(header)) {
+      if (!CheckTime(patience, "").ok()) break;
+      continue;
+    }
+    const absl::Status told =
+        heard.ok() ? HearFailure(socket(rank), header, patience, Peer(rank)) : heard;
     if (!absl::IsUnavailable(told)) return told;
     const bool accused = runtime::Message(finding).starts_with(Peer(rank) + " was lost");
     if (!heard.ok() && accused) break;

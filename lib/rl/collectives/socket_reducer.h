@@ -62,7 +62,8 @@ class SocketReducer final : public GradientReducer {
                           const Elementwise& operation, Deadline deadline);
   // Waits until the ring moves, and hears what comes from the star meanwhile.
   absl::Status AwaitRing(const CallHeader& own, Deadline deadline);
-  absl::Status HearDuringRing(std::int64_t rank, const CallHeader& own);
+  // Reads one message of `rank`, which has to be whole by `latest`.
+  absl::Status HearDuringRing(std::int64_t rank, const CallHeader& own, Deadline latest);
   // Returns the error of ranks that are late, which rank 0 finds out by asking.
   absl::Status FindLate(const CallHeader& own);
   // Returns what rank 0 makes of `finding`, an error that this rank has come upon in the ring.
@@ -75,7 +76,6 @@ class SocketReducer final : public GradientReducer {
   absl::Status ReceiveHeader(std::int64_t rank, const CallHeader& own, Deadline deadline);
   // Reads the next header of `rank`. After that of a failure its text follows.
   absl::StatusOr<CallHeader> NextHeader(std::int64_t rank, Deadline deadline);
-  absl::Status ReceiveFailure(const CallHeader& header, std::int64_t rank, Deadline deadline);
   // Stores `failure` as the result of every later call, and tells the reachable ranks of it.
   absl::Status Fail(const absl::Status& failure);
   std::chrono::milliseconds AnswerTime() const;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "rl/collectives/call_header.h"
@@ -23,12 +24,10 @@ namespace {
 using std::chrono::milliseconds;
 
 using doubles::MemberOf;
+using doubles::Mentions;
 using doubles::NewGroup;
+using doubles::Soon;
 using doubles::TryRanks;
-
-bool Mentions(const absl::Status& status, const std::string& text) {
-  return std::string(status.message()).find(text) != std::string::npos;
-}
 
 // Every array goes over rank 0, or around the ring.
 constexpr std::array<std::int64_t, 2> kBothWays = {0, 1};
@@ -39,11 +38,14 @@ GroupOptions Patient(std::int64_t ring_min_bytes) {
   return options;
 }
 
-GroupOptions Hasty(std::int64_t ring_min_bytes) {
-  return {.join_timeout = std::chrono::seconds(20),
-          .call_timeout = milliseconds(100),
+GroupOptions Within(milliseconds call_timeout, std::int64_t ring_min_bytes) {
+  return {.join_timeout = std::chrono::seconds(60),
+          .call_timeout = call_timeout,
           .ring_min_bytes = ring_min_bytes};
 }
+
+// Long enough for every rank to do its part, and as short as a test may wait for it.
+constexpr std::chrono::seconds kEnough{3};
 
 TEST_CASE("sums are those of plain addition, for any number of ranks and elements") {
   for (const std::int64_t way : kBothWays) {
@@ -249,7 +251,7 @@ TEST_CASE("a rank that hangs is named by all others when the time is over") {
           ++ended;
           return status;
         },
-        Hasty(way));
+        Within(milliseconds(100), way));
     for (const std::size_t rank : {0U, 1U}) {
       REQUIRE(statuses[rank].code() == absl::StatusCode::kDeadlineExceeded);
       REQUIRE(Mentions(statuses[rank], "rank 2 did not come in time"));
@@ -257,38 +259,97 @@ TEST_CASE("a rank that hangs is named by all others when the time is over") {
   }
 }
 
-// Runs ranks 0 and 1 of three in a sum of 1,000 floats around the ring, and `third` in place of
-// rank 2, with its connections and the header of that sum. They stay open until the others have
-// ended. Returns the ends of ranks 0 and 1.
-std::array<absl::Status, 2> SumBeside(const std::function<void(RankLinks&, CallHeader)>& third) {
+// Makes `sums` sums of `floats` floats as one rank. Returns the first error.
+absl::Status MakeSums(const RankEnvironment& member, const GroupOptions& options, int sums,
+                      std::size_t floats) {
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer, SocketReducer::Create(member, options));
+  std::vector<float> values(floats);
+  for (int i = 0; i < sums; ++i) {
+    SHOAL_RETURN_IF_ERROR(reducer->AllReduceSum(std::span<float>(values)));
+  }
+  return absl::OkStatus();
+}
+
+// The header of the first of them.
+CallHeader FirstSum(std::size_t floats) {
+  return {.kind = CallKind::kSumFloat, .sequence = 1, .bytes = 4 * floats, .around_ring = 1};
+}
+
+struct Sums {
+  GroupOptions options = Patient(1);
+  int sums = 1;
+  std::size_t floats = 1000;
+};
+
+// Runs ranks 0 and 1 of three in sums around the ring, and `third` in place of rank 2, with its
+// connections and the header of the first sum. They stay open until the others have ended. Returns
+// the ends of ranks 0 and 1.
+std::array<absl::Status, 2> SumBeside(const std::function<void(RankLinks&, CallHeader)>& third,
+                                      const Sums& work = {}) {
   const RankEnvironment group = NewGroup(3);
   std::array<absl::Status, 2> ends;
   std::vector<std::thread> threads;
   for (const std::size_t rank : {0U, 1U}) {
     threads.emplace_back([&, rank] {
-      auto reducer = SocketReducer::Create(MemberOf(group, rank), Hasty(1));
-      std::vector<float> values(1000);
-      ends[rank] =
-          reducer.ok() ? (*reducer)->AllReduceSum(std::span<float>(values)) : reducer.status();
+      ends[rank] = MakeSums(MemberOf(group, rank), work.options, work.sums, work.floats);
     });
   }
-  auto links = LinkRanks(MemberOf(group, 2), true, std::chrono::seconds(20));
+  auto links = LinkRanks(MemberOf(group, 2), true, std::chrono::seconds(60));
   REQUIRE(links.ok());
-  third(*links, {.kind = CallKind::kSumFloat, .sequence = 1, .bytes = 4000, .around_ring = 1});
+  third(*links, FirstSum(work.floats));
   for (std::thread& thread : threads) thread.join();
   return ends;
 }
 
-void Tell(int socket, CallHeader header) {
-  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  REQUIRE(SendAll(socket, std::as_bytes(std::span(&header, 1)), soon, "a rank").ok());
+// Runs rank 1 of two in sums around the ring, and `first` in place of rank 0. Returns the end of
+// rank 1.
+absl::Status SumBelow(const std::function<void(RankLinks&, CallHeader)>& first,
+                      const Sums& work = {}) {
+  const RankEnvironment group = NewGroup(2);
+  absl::Status end;
+  std::thread rank_1(
+      [&] { end = MakeSums(MemberOf(group, 1), work.options, work.sums, work.floats); });
+  auto links = LinkRanks(group, true, std::chrono::seconds(60));
+  REQUIRE(links.ok());
+  first(*links, FirstSum(work.floats));
+  rank_1.join();
+  return end;
+}
+
+void Tell(int socket, const CallHeader& header) {
+  REQUIRE(SendAll(socket, std::as_bytes(std::span(&header, 1)), Soon(), "a rank").ok());
+}
+
+// Sends zeros in place of floats.
+void Feed(int socket, std::size_t floats) {
+  const std::vector<float> values(floats);
+  REQUIRE(SendAll(socket, std::as_bytes(std::span(values)), Soon(), "a rank").ok());
+}
+
+CallHeader Heard(int socket) {
+  CallHeader header;
+  REQUIRE(ReceiveAll(socket, std::as_writable_bytes(std::span(&header, 1)), Soon(), "a rank").ok());
+  return header;
+}
+
+// Sends the message up to `times` times, and returns whether the peer closed the connection before.
+template <typename T>
+bool RepeatUntilClosed(int socket, const T& message, std::int64_t times) {
+  for (std::int64_t i = 0; i < times; ++i) {
+    const absl::Status sent =
+        SendAll(socket, std::as_bytes(std::span(&message, 1)), Soon(), "a rank");
+    if (!sent.ok()) return absl::IsUnavailable(sent);
+  }
+  return false;
 }
 
 TEST_CASE("a rank that stops in the middle of a sum is named by all others") {
-  const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
-    Tell(links.star[0], header);
-    Tell(links.next, header);
-  });
+  const auto ends = SumBeside(
+      [](RankLinks& links, const CallHeader& header) {
+        Tell(links.star[0], header);
+        Tell(links.next, header);
+      },
+      {.options = Within(kEnough, 1)});
   for (const absl::Status& end : ends) {
     INFO(end);
     REQUIRE(absl::IsDeadlineExceeded(end));
@@ -337,6 +398,110 @@ TEST_CASE("a rank that tells rank 0 garbage during a sum around the ring is refu
     REQUIRE(absl::IsInternal(end));
     REQUIRE(Mentions(end, "rank 2 is out of step"));
   }
+}
+
+TEST_CASE("a rank that has gone on to the next sum is not accused of the one before") {
+  // Rank 2 keeps the last part of the result, which rank 1 has made itself, from rank 0.
+  const auto ends = SumBeside(
+      [](RankLinks& links, const CallHeader& header) {
+        Tell(links.star[0], header);
+        Tell(links.next, header);
+        Feed(links.next, 1000);
+      },
+      {.options = Within(kEnough, 1), .sums = 2});
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsDeadlineExceeded(end));
+    REQUIRE(Mentions(end, "rank 2 did not come in time"));
+    REQUIRE_FALSE(Mentions(end, "rank 1"));
+  }
+}
+
+TEST_CASE("a rank answers questions about its own sum, and none about one that is over") {
+  const absl::Status end = SumBelow(
+      [](RankLinks& links, CallHeader header) {
+        for (header.sequence = 1; header.sequence <= 2; ++header.sequence) {
+          REQUIRE(Heard(links.star[1]) == header);
+          Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = header.sequence - 1});
+          Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = header.sequence});
+          REQUIRE(Heard(links.star[1]) ==
+                  CallHeader{.kind = CallKind::kHere, .sequence = header.sequence});
+          Tell(links.next, header);
+          Feed(links.next, 1000);
+        }
+      },
+      {.sums = 2});
+  INFO(end);
+  REQUIRE(end.ok());
+}
+
+TEST_CASE("a question about a sum that has not begun is out of step") {
+  const absl::Status end = SumBelow([](RankLinks& links, const CallHeader&) {
+    Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = 2});
+  });
+  INFO(end);
+  REQUIRE(absl::IsInternal(end));
+  REQUIRE(Mentions(end, "rank 0 is out of step"));
+}
+
+TEST_CASE("a rank that says twice that it is in a sum is refused") {
+  const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
+    Tell(links.star[0], header);
+    Tell(links.next, header);
+    for (int i = 0; i < 2; ++i) Tell(links.star[0], {.kind = CallKind::kHere, .sequence = 1});
+  });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsInternal(end));
+    REQUIRE(Mentions(end, "rank 2 is out of step"));
+  }
+}
+
+TEST_CASE("a neighbour whose bytes come one by one is late when the time is over") {
+  bool closed = false;
+  const auto ends = SumBeside(
+      [&closed](RankLinks& links, const CallHeader& header) {
+        Tell(links.star[0], header);
+        Tell(links.next, header);
+        closed = RepeatUntilClosed(links.next, std::byte{0}, 20'000'000);
+      },
+      {.options = Within(kEnough, 1), .floats = 4'000'000});
+  REQUIRE(closed);
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsDeadlineExceeded(end));
+    REQUIRE(Mentions(end, "rank 2 did not come in time"));
+  }
+}
+
+TEST_CASE("a lost rank does not gain time by what it goes on to tell rank 0") {
+  bool closed = false;
+  const auto ends = SumBeside([&closed](RankLinks& links, const CallHeader& header) {
+    Tell(links.star[0], header);
+    ::close(std::exchange(links.next, -1));
+    closed = RepeatUntilClosed(links.star[0], CallHeader{.kind = CallKind::kHere, .sequence = 1},
+                               10'000'000);
+  });
+  REQUIRE(closed);
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsUnavailable(end));
+    REQUIRE(Mentions(end, "rank 2 was lost"));
+  }
+}
+
+TEST_CASE("a rank that waits for a verdict does so until its time is over, whatever rank 0 asks") {
+  bool closed = false;
+  const absl::Status end = SumBelow(
+      [&closed](RankLinks& links, const CallHeader&) {
+        ::close(std::exchange(links.next, -1));
+        closed = RepeatUntilClosed(links.star[1], CallHeader{.kind = CallKind::kAsk}, 10'000'000);
+      },
+      {.options = Within(milliseconds(100), 1)});
+  INFO(end);
+  REQUIRE(closed);
+  REQUIRE(absl::IsUnavailable(end));
+  REQUIRE(Mentions(end, "rank 0 was lost"));
 }
 
 TEST_CASE("a failure that all ranks share keeps its mark when context is added") {
