@@ -36,6 +36,18 @@ inline collectives::Deadline Soon() {
   return std::chrono::steady_clock::now() + std::chrono::seconds(20);
 }
 
+// Send and receive a structure in place of a rank. They are for the thread of the test alone.
+template <typename T>
+void Say(int socket, const T& message) {
+  REQUIRE(collectives::SendValue(socket, message, Soon(), "a rank").ok());
+}
+template <typename T>
+T Hear(int socket) {
+  T message;
+  REQUIRE(collectives::ReceiveValue(socket, message, Soon(), "a rank").ok());
+  return message;
+}
+
 // Returns the environment of rank 0 of a new group with a port of its own.
 inline collectives::RankEnvironment NewGroup(std::size_t ranks) {
   collectives::RankEnvironment environment;

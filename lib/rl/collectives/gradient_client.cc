@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "rl/collectives/rank_name.h"
+
 namespace shoal::collectives {
 namespace {
 
@@ -47,8 +49,7 @@ absl::StatusOr<SharedParameters> GradientClient::Exchange(const Contribution& co
 
 void GradientClient::Abort(const absl::Status& reason) {
   if (!failure_.ok()) return;
-  failure_ = absl::AbortedError("rank " + std::to_string(rank_) +
-                                " failed alone: " + runtime::Message(reason));
+  failure_ = absl::AbortedError(RankName(rank_) + " failed alone: " + runtime::Message(reason));
   (void)SendFailure(socket_, failure_, std::chrono::steady_clock::now() + kFailureTime, kHub);
 }
 

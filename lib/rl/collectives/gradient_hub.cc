@@ -7,10 +7,10 @@
 #include <array>
 #include <utility>
 
+#include "rl/collectives/rank_name.h"
+
 namespace shoal::collectives {
 namespace {
-
-std::string RankName(std::size_t rank) { return "rank " + std::to_string(rank); }
 
 bool IsStale(const ParameterNumber& from, const ParameterNumber& now, std::uint64_t limit) {
   if (from.epoch != now.epoch || from.updates > now.updates) return true;

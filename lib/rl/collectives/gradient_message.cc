@@ -27,7 +27,7 @@ struct MessageHeader {
 
 absl::Status SendParts(int socket, const MessageHeader& header, std::span<const float> floats,
                        std::string_view note, Deadline deadline, const std::string& peer) {
-  SHOAL_RETURN_IF_ERROR(SendAll(socket, std::as_bytes(std::span(&header, 1)), deadline, peer));
+  SHOAL_RETURN_IF_ERROR(SendValue(socket, header, deadline, peer));
   SHOAL_RETURN_IF_ERROR(SendAll(socket, std::as_bytes(floats), deadline, peer));
   return SendAll(socket, std::as_bytes(std::span(note)), deadline, peer);
 }
@@ -53,8 +53,7 @@ absl::StatusOr<MessageHeader> ReceiveMessageHeader(int socket, MessageKind kind,
                                                    const MessageLimits& limits, Deadline deadline,
                                                    const std::string& peer) {
   MessageHeader header;
-  SHOAL_RETURN_IF_ERROR(
-      ReceiveAll(socket, std::as_writable_bytes(std::span(&header, 1)), deadline, peer));
+  SHOAL_RETURN_IF_ERROR(ReceiveValue(socket, header, deadline, peer));
   if (header.magic == kExchangeMagic && header.kind == kFailureMessage) {
     return ReceiveTold(socket, header, deadline, peer);
   }

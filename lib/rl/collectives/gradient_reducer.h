@@ -61,9 +61,10 @@ class GradientReducer {
   virtual void Abort(const absl::Status& reason) = 0;
   // Gives up the connections to the other ranks for an exchange without steps in common
   // (gradient_hub.h): sockets by rank, -1 for this one. Rank 0 is connected to all others, the
-  // others to rank 0 alone; a ring is closed. The caller closes them. No other call is allowed
-  // after that, except rank, world_size, communication and Abort, which then does nothing.
-  // FAILED_PRECONDITION for a transport without sockets.
+  // others to rank 0 alone; a ring is closed. The caller closes them. Like the other calls it
+  // returns when every rank has made it. No other one is allowed after that, except rank,
+  // world_size, communication and Abort, which then does nothing. FAILED_PRECONDITION for a
+  // transport without sockets.
   virtual absl::StatusOr<std::vector<int>> TakeConnections();
   // Returns zeros for a reducer that does not measure. The one that JoinGroup returns for several
   // ranks does.
@@ -110,8 +111,8 @@ struct GroupOptions {
   // The time within which every rank must do its part of one call. It bounds how far one rank may
   // fall behind another between two calls, its own work included.
   std::chrono::milliseconds call_timeout = std::chrono::seconds(600);
-  // Over sockets, sums and the like of at least so many bytes go around a ring of the ranks, and
-  // smaller ones over rank 0, which takes fewer steps. 0 makes no ring. The same on all ranks.
+  // Over sockets, reductions of at least so many bytes go around a ring of the ranks, and smaller
+  // ones over rank 0, which takes fewer steps. 0 makes no ring. The same on all ranks.
   std::int64_t ring_min_bytes = std::int64_t{1} << 18;
   // Where a launched rank reports its calls (Launched::progress in launch.h), or null.
   RankProgress* progress = nullptr;

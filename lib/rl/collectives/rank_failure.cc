@@ -21,7 +21,7 @@ absl::Status TellFailure(int socket, const absl::Status& failure, Deadline deadl
   const CallHeader header{.kind = CallKind::kFailure,
                           .sequence = static_cast<std::uint64_t>(failure.code()),
                           .bytes = text.size()};
-  SHOAL_RETURN_IF_ERROR(SendAll(socket, std::as_bytes(std::span(&header, 1)), deadline, peer));
+  SHOAL_RETURN_IF_ERROR(SendValue(socket, header, deadline, peer));
   return SendAll(socket, std::as_bytes(std::span(text)), deadline, peer);
 }
 

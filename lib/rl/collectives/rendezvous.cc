@@ -13,6 +13,7 @@
 #include "rl/collectives/call_header.h"
 #include "rl/collectives/hello.h"
 #include "rl/collectives/rank_failure.h"
+#include "rl/collectives/rank_name.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
@@ -28,24 +29,19 @@ constexpr std::chrono::milliseconds kLookAgainAfter{500};
 // joined and all that this rank needs of it was there.
 constexpr std::chrono::seconds kLastTime{1};
 
-template <typename T>
-std::span<std::byte> BytesOf(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
-
-// What the owner of a port is called among the processes that could have taken it instead.
-std::string NameHere(const std::string& address, std::uint16_t port) {
+// The name of the Unix domain socket of the rank that listens at this address and port.
+std::string UnixName(const std::string& address, std::uint16_t port) {
   return "shoal-ring-" + address + "-" + std::to_string(port);
 }
 
-std::string NameOf(std::int64_t rank) { return "rank " + std::to_string(rank); }
-
-// Says in an error of a rank that waited in vain for its neighbour what can be done without it.
+// Adds to the error of a rank that waited in vain for a neighbour how to do without the ring.
 absl::Status NameWayOut(const absl::Status& status) {
   if (!absl::IsDeadlineExceeded(status)) return status;
-  return runtime::Annotate(status,
-                           "a ring needs a connection of each rank to the next one "
-                           "(learner.ring_min_bytes=0 makes no ring)");
+  return runtime::Annotate(
+      status,
+      "a ring needs a connection of each rank to the next one "
+      "(0 for learner.ring_min_bytes, or for --ring-min-bytes of encoder train, "
+      "makes no ring)");
 }
 
 class Rendezvous {
@@ -60,7 +56,7 @@ class Rendezvous {
   ~Rendezvous() {
     if (listener_ >= 0) ::close(listener_);
     if (ring_listener_ >= 0) ::close(ring_listener_);
-    if (here_listener_ >= 0) ::close(here_listener_);
+    if (unix_listener_ >= 0) ::close(unix_listener_);
   }
 
   absl::Status Lead() {
@@ -73,10 +69,11 @@ class Rendezvous {
     // A rank that comes now belongs to a successor of this group: it has to find nobody here, and
     // tries again.
     ::close(std::exchange(listener_, -1));
-    if (with_ring_) SHOAL_RETURN_IF_ERROR(ListenBeside(links_.star.back()));
+    if (with_ring_) {
+      SHOAL_RETURN_IF_ERROR(ListenBeside(links_.star.back(), RankName(own_.world_size - 1)));
+    }
     for (std::int64_t rank = 1; rank < own_.world_size; ++rank) {
-      Hello answer = OwnHello();
-      SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(answer), deadline_, NameOf(rank)));
+      SHOAL_RETURN_IF_ERROR(SendValue(star(rank), OwnHello(), deadline_, RankName(rank)));
     }
     return with_ring_ ? LeadRing() : absl::OkStatus();
   }
@@ -85,11 +82,11 @@ class Rendezvous {
     for (;;) {
       const absl::StatusOr<std::uint64_t> epoch = Ask();
       if (epoch.ok() && *epoch == own_.epoch) break;
-      if (epoch.ok() && *epoch > own_.epoch) return LeftBehind(*epoch, NameOf(0));
+      if (epoch.ok() && *epoch > own_.epoch) return LeftBehind(*epoch, RankName(0));
       // Rank 0 of an older group ends when it hears of a newer one, and makes room for its
       // successor. One whose group is whole resets the connections that it has not accepted.
       if (!epoch.ok() && !WasReset(epoch.status())) return epoch.status();
-      SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, NameOf(0)));
+      SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, RankName(0)));
       std::this_thread::sleep_for(kAskAgainAfter);
     }
     return with_ring_ ? FollowRing() : absl::OkStatus();
@@ -126,8 +123,8 @@ class Rendezvous {
   // Returns whether `peer` has become one of the star. Otherwise it is closed.
   absl::StatusOr<bool> Introduce(int peer) {
     Hello hello;
-    const absl::Status received = ReceiveAll(
-        peer, BytesOf(hello), std::chrono::steady_clock::now() + join_timeout_, "a joining rank");
+    const absl::Status received = ReceiveValue(
+        peer, hello, std::chrono::steady_clock::now() + join_timeout_, "a joining rank");
     const bool member = received.ok() && hello.magic == kRankMagic &&
                         hello.world_size == own_.world_size && hello.rank >= 1 &&
                         hello.rank < links_.star.size();
@@ -138,20 +135,19 @@ class Rendezvous {
       return true;
     }
     if (member && hello.epoch != own_.epoch) {
-      Hello answer = OwnHello();
-      (void)SendAll(peer, BytesOf(answer), std::chrono::steady_clock::now() + kStrangerTime,
-                    NameOf(hello.rank));
+      (void)SendValue(peer, OwnHello(), std::chrono::steady_clock::now() + kStrangerTime,
+                      RankName(hello.rank));
     }
     ::close(peer);
     SHOAL_RETURN_IF_ERROR(received);
-    if (member && hello.epoch > own_.epoch) return LeftBehind(hello.epoch, NameOf(hello.rank));
+    if (member && hello.epoch > own_.epoch) return LeftBehind(hello.epoch, RankName(hello.rank));
     if (member && hello.epoch < own_.epoch) {
       spdlog::warn("event=straggler_refused rank={} epoch={} own_epoch={}", hello.rank, hello.epoch,
                    own_.epoch);
       return false;
     }
     if (member && links_.star[hello.rank] < 0) {
-      return runtime::FailedPrecondition(NameOf(hello.rank) +
+      return runtime::FailedPrecondition(RankName(hello.rank) +
                                          " and rank 0 do not agree on whether "
                                          "there is a ring");
     }
@@ -163,12 +159,12 @@ class Rendezvous {
 
   // Asks rank 0 to let this rank in. Returns the epoch of its group.
   absl::StatusOr<std::uint64_t> Ask() {
-    SHOAL_ASSIGN_OR_RETURN(const int socket,
-                           ConnectTo(own_.master_address, own_.master_port, deadline_, NameOf(0)));
-    absl::Status told = with_ring_ ? ListenBeside(socket) : absl::OkStatus();
-    Hello hello = OwnHello();
-    if (told.ok()) told = SendAll(socket, BytesOf(hello), deadline_, NameOf(0));
-    if (told.ok()) told = ReceiveAll(socket, BytesOf(hello), deadline_, NameOf(0));
+    SHOAL_ASSIGN_OR_RETURN(
+        const int socket, ConnectTo(own_.master_address, own_.master_port, deadline_, RankName(0)));
+    absl::Status told = with_ring_ ? ListenBeside(socket, RankName(0)) : absl::OkStatus();
+    if (told.ok()) told = SendValue(socket, OwnHello(), deadline_, RankName(0));
+    Hello hello;
+    if (told.ok()) told = ReceiveValue(socket, hello, deadline_, RankName(0));
     if (told.ok() && (hello.magic != kRankMagic || hello.world_size != own_.world_size)) {
       told = runtime::FailedPrecondition("rank 0 is of another group");
     }
@@ -182,18 +178,19 @@ class Rendezvous {
   }
 
   absl::Status LeftBehind(std::uint64_t newer, const std::string& peer) const {
-    return absl::AbortedError(NameOf(own_.rank) + " is of epoch " + std::to_string(own_.epoch) +
+    return absl::AbortedError(RankName(own_.rank) + " is of epoch " + std::to_string(own_.epoch) +
                               " of its group, " + peer + " is of epoch " + std::to_string(newer) +
                               ": the group was started again without this rank");
   }
 
-  // Waits for the previous rank at the address of `socket`, which other ranks can reach.
-  absl::Status ListenBeside(int socket) {
+  // Begins to listen for the previous rank, at this end of the connection `socket` to `peer`, which
+  // other ranks can reach.
+  absl::Status ListenBeside(int socket, const std::string& peer) {
     if (ring_listener_ >= 0) return absl::OkStatus();
-    SHOAL_ASSIGN_OR_RETURN(const std::string address, OwnAddress(socket));
+    SHOAL_ASSIGN_OR_RETURN(const std::string address, OwnAddress(socket, peer));
     SHOAL_ASSIGN_OR_RETURN(ring_listener_, Listen(address, ring_port_));
     // Without it, the previous rank connects over TCP.
-    here_listener_ = ListenHere(NameHere(address, ring_port_)).value_or(-1);
+    unix_listener_ = ListenUnix(UnixName(address, ring_port_)).value_or(-1);
     return absl::OkStatus();
   }
 
@@ -223,19 +220,19 @@ class Rendezvous {
   absl::Status LastWord(std::int64_t rank) const {
     const Deadline soon = std::chrono::steady_clock::now() + kTellTime;
     CallHeader header;
-    SHOAL_RETURN_IF_ERROR(ReceiveAll(star(rank), BytesOf(header), soon, NameOf(rank)));
-    if (IsFailure(header)) return HearFailure(star(rank), header, soon, NameOf(rank));
-    return runtime::Unavailable(NameOf(rank) + " was lost while the ring was made");
+    SHOAL_RETURN_IF_ERROR(ReceiveValue(star(rank), header, soon, RankName(rank)));
+    if (IsFailure(header)) return HearFailure(star(rank), header, soon, RankName(rank));
+    return runtime::Unavailable(RankName(rank) + " was lost while the ring was made");
   }
 
   absl::StatusOr<int> ConnectToNext(const std::string& address, std::uint16_t port) {
-    const std::string next = NameOf((own_.rank + 1) % own_.world_size);
+    const std::string next = RankName((own_.rank + 1) % own_.world_size);
     for (;;) {
-      const absl::StatusOr<int> here = ConnectHere(NameHere(address, port));
-      if (here.ok()) return here;
+      const absl::StatusOr<int> local = ConnectUnix(UnixName(address, port));
+      if (local.ok()) return local;
       const Deadline soon = std::chrono::steady_clock::now() + kLookAgainAfter;
-      const absl::StatusOr<int> there = ConnectTo(address, port, std::min(soon, deadline_), next);
-      if (there.ok() || soon >= deadline_) return there;
+      const absl::StatusOr<int> socket = ConnectTo(address, port, std::min(soon, deadline_), next);
+      if (socket.ok() || soon >= deadline_) return socket;
       LookAtStar();
     }
   }
@@ -246,7 +243,7 @@ class Rendezvous {
       if (!lost_) items = Star();
       // A descriptor of -1 has no events.
       items.push_back({ring_listener_, POLLIN, 0});
-      items.push_back({here_listener_, POLLIN, 0});
+      items.push_back({unix_listener_, POLLIN, 0});
       SHOAL_RETURN_IF_ERROR(AwaitEvents(items, deadline_, "a rank"));
       LookAtStar();
       for (const pollfd& item : std::span(items).last(2)) {
@@ -262,18 +259,19 @@ class Rendezvous {
       const bool last = after == own_.world_size;
       // The last rank has found rank 0, but perhaps at an address of a service.
       SHOAL_ASSIGN_OR_RETURN(const std::string address,
-                             last ? OwnAddress(star(rank)) : PeerAddress(star(after)));
+                             last ? OwnAddress(star(rank), RankName(rank))
+                                  : PeerAddress(star(after), RankName(after)));
       address.copy(next.address.data(), next.address.size() - 1);
       next.port = last ? ring_port_ : ring_ports_[static_cast<std::size_t>(after)];
-      SHOAL_RETURN_IF_ERROR(SendAll(star(rank), BytesOf(next), deadline_, NameOf(rank)));
+      SHOAL_RETURN_IF_ERROR(SendValue(star(rank), next, deadline_, RankName(rank)));
     }
-    SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(1)));
+    SHOAL_ASSIGN_OR_RETURN(const std::string address, PeerAddress(star(1), RankName(1)));
     return JoinRing(address, ring_ports_[1]);
   }
 
   absl::Status FollowRing() {
     Neighbour next;
-    SHOAL_RETURN_IF_ERROR(ReceiveAll(star(0), BytesOf(next), deadline_, NameOf(0)));
+    SHOAL_RETURN_IF_ERROR(ReceiveValue(star(0), next, deadline_, RankName(0)));
     next.address.back() = '\0';
     const std::string address = next.address.data();
     const absl::Status numeric = CheckNumeric(address);
@@ -282,35 +280,35 @@ class Rendezvous {
   }
 
   absl::Status JoinRing(const std::string& address, std::uint16_t port) {
-    absl::Status met = MeetNeighbours(address, port);
+    const absl::Status met = MeetNeighbours(address, port);
     if (met.ok()) return met;
-    met = lost_ ? LastWord(*lost_) : NameWayOut(met);
+    const absl::Status failure = lost_ ? LastWord(*lost_) : NameWayOut(met);
     const Deadline deadline = std::chrono::steady_clock::now() + kTellTime;
     for (std::int64_t rank = 0; rank < own_.world_size; ++rank) {
-      if (star(rank) >= 0) (void)TellFailure(star(rank), met, deadline, NameOf(rank));
+      if (star(rank) >= 0) (void)TellFailure(star(rank), failure, deadline, RankName(rank));
     }
-    return met;
+    return failure;
   }
 
   absl::Status MeetNeighbours(const std::string& address, std::uint16_t port) {
     const std::int64_t size = own_.world_size;
-    const std::string next = NameOf((own_.rank + 1) % size);
+    const std::string next = RankName((own_.rank + 1) % size);
     SHOAL_ASSIGN_OR_RETURN(links_.next, ConnectToNext(address, port));
-    Hello hello = OwnHello();
-    SHOAL_RETURN_IF_ERROR(SendAll(links_.next, BytesOf(hello), deadline_, next));
+    SHOAL_RETURN_IF_ERROR(SendValue(links_.next, OwnHello(), deadline_, next));
+    Hello hello;
     const std::int64_t previous = (own_.rank + size - 1) % size;
     while (links_.previous < 0) {
       const absl::StatusOr<int> peer = AcceptPrevious();
-      if (!peer.ok()) return runtime::Annotate(peer.status(), NameOf(previous) + " of the ring");
+      if (!peer.ok()) return runtime::Annotate(peer.status(), RankName(previous) + " of the ring");
       const Deadline soon = std::chrono::steady_clock::now() + kStrangerTime;
       const absl::Status received =
-          ReceiveAll(*peer, BytesOf(hello), std::min(deadline_, soon), "a rank of the ring");
+          ReceiveValue(*peer, hello, std::min(deadline_, soon), "a rank of the ring");
       if (received.ok() && hello.magic == kRankMagic && hello.rank == previous &&
           hello.epoch == own_.epoch && hello.world_size == size) {
         links_.previous = *peer;
       } else {
         ::close(*peer);
-        SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, NameOf(previous) + " of the ring"));
+        SHOAL_RETURN_IF_ERROR(CheckTime(deadline_, RankName(previous) + " of the ring"));
       }
     }
     return absl::OkStatus();
@@ -327,7 +325,7 @@ class Rendezvous {
   std::vector<std::uint16_t> ring_ports_;
   int listener_ = -1;
   int ring_listener_ = -1;
-  int here_listener_ = -1;
+  int unix_listener_ = -1;
   std::uint16_t ring_port_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rl/collectives/rank_name.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
@@ -25,8 +26,8 @@ Ring::Ring(std::int64_t rank, std::int64_t world_size, int next, int previous)
       world_size_(world_size),
       next_(next),
       previous_(previous),
-      next_name_("rank " + std::to_string((rank + 1) % world_size)),
-      previous_name_("rank " + std::to_string((rank + world_size - 1) % world_size)),
+      next_name_(RankName((rank + 1) % world_size)),
+      previous_name_(RankName((rank + world_size - 1) % world_size)),
       arrived_(kArrivedBytes) {}
 
 Ring::~Ring() {

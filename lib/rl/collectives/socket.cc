@@ -21,7 +21,7 @@
 namespace shoal::collectives {
 namespace {
 
-constexpr int kBufferHere = 1 << 22;
+constexpr int kUnixBufferBytes = 1 << 22;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
@@ -92,21 +92,21 @@ int TryConnect(const addrinfo& address, Deadline deadline) {
   return -1;
 }
 
-absl::StatusOr<std::string> AddressOf(int (*end)(int, sockaddr*, socklen_t*), int socket) {
+absl::StatusOr<std::string> AddressOf(int (*end)(int, sockaddr*, socklen_t*), int socket,
+                                      const std::string& peer) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   std::array<char, NI_MAXHOST> text{};
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (end(socket, any, &size) != 0)
-    return runtime::Unavailable("a socket's address: " + Reason(errno));
+  if (end(socket, any, &size) != 0) return Lost(peer, errno);
   const int error = ::getnameinfo(any, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   if (error == 0) return std::string(text.data());
-  return runtime::Unavailable(std::string("a socket's address: ") + ::gai_strerror(error));
+  return runtime::Unavailable("the address of " + peer + ": " + ::gai_strerror(error));
 }
 
 // Makes a socket that does not block, and returns it if `open` succeeds with its address.
 template <typename Open>
-absl::StatusOr<int> OpenHere(const std::string& name, const Open& open) {
+absl::StatusOr<int> OpenUnix(const std::string& name, const Open& open) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // The first byte stays zero: the name is no path.
@@ -115,7 +115,7 @@ absl::StatusOr<int> OpenHere(const std::string& name, const Open& open) {
   const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket >= 0) {
     // The kernel grants what its limit allows. With more on its way, neighbours wait less often.
-    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kBufferHere, sizeof kBufferHere);
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kUnixBufferBytes, sizeof kUnixBufferBytes);
     if (open(socket, reinterpret_cast<const sockaddr*>(&address), size)) return socket;
   }
   const std::string reason = Reason(errno);
@@ -195,7 +195,8 @@ absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline
 
 absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port) {
   SHOAL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, AI_PASSIVE));
-  const int listener = ::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int listener =
+      ::socket(addresses->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int one = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   sockaddr_storage bound{};
@@ -251,25 +252,30 @@ absl::Status CheckNumeric(const std::string& address) {
   return Resolve(address, 0, AI_NUMERICHOST).status();
 }
 
-absl::StatusOr<int> ListenHere(const std::string& name) {
-  return OpenHere(name, [](int socket, const sockaddr* address, socklen_t size) {
+absl::StatusOr<int> ListenUnix(const std::string& name) {
+  return OpenUnix(name, [](int socket, const sockaddr* address, socklen_t size) {
     return ::bind(socket, address, size) == 0 && ::listen(socket, SOMAXCONN) == 0;
   });
 }
 
-absl::StatusOr<int> ConnectHere(const std::string& name) {
-  return OpenHere(name, [](int socket, const sockaddr* address, socklen_t size) {
+absl::StatusOr<int> ConnectUnix(const std::string& name) {
+  return OpenUnix(name, [](int socket, const sockaddr* address, socklen_t size) {
     ucred peer{};
     socklen_t peer_size = sizeof peer;
-    return ::connect(socket, address, size) == 0 &&
-           ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 &&
+    if (::connect(socket, address, size) != 0) return false;
+    errno = EACCES;
+    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 &&
            peer.uid == ::geteuid();
   });
 }
 
-absl::StatusOr<std::string> OwnAddress(int socket) { return AddressOf(::getsockname, socket); }
+absl::StatusOr<std::string> OwnAddress(int socket, const std::string& peer) {
+  return AddressOf(::getsockname, socket, peer);
+}
 
-absl::StatusOr<std::string> PeerAddress(int socket) { return AddressOf(::getpeername, socket); }
+absl::StatusOr<std::string> PeerAddress(int socket, const std::string& peer) {
+  return AddressOf(::getpeername, socket, peer);
+}
 
 absl::StatusOr<std::array<int, 2>> ConnectedPair() {
   std::array<int, 2> pair{};

@@ -28,6 +28,16 @@ absl::Status SendAll(int socket, std::span<const std::byte> bytes, Deadline dead
 absl::Status ReceiveAll(int socket, std::span<std::byte> bytes, Deadline deadline,
                         const std::string& peer);
 
+// The same for the bytes of a structure without pointers. Both sides have the same byte order.
+template <typename T>
+absl::Status SendValue(int socket, const T& value, Deadline deadline, const std::string& peer) {
+  return SendAll(socket, std::as_bytes(std::span(&value, 1)), deadline, peer);
+}
+template <typename T>
+absl::Status ReceiveValue(int socket, T& value, Deadline deadline, const std::string& peer) {
+  return ReceiveAll(socket, std::as_writable_bytes(std::span(&value, 1)), deadline, peer);
+}
+
 // Move what can be without waiting, and return how many bytes: 0 where the peer is not ready.
 // UNAVAILABLE as above.
 absl::StatusOr<std::size_t> TrySend(int socket, std::span<const std::byte> bytes,
@@ -51,7 +61,8 @@ absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline
 
 // Port 0 means any free port; `port` is then the bound one. FAILED_PRECONDITION names the address.
 absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port);
-// Returns DEADLINE_EXCEEDED when nobody connects. The listener may be of either kind.
+// Returns DEADLINE_EXCEEDED when nobody connects. The listener may be of TCP or a Unix domain
+// socket.
 absl::StatusOr<int> Accept(int listener, Deadline deadline);
 // Tries again until the deadline while the peer does not listen yet.
 absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
@@ -61,15 +72,16 @@ absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, De
 // used without asking a name server, for which no deadline holds.
 absl::Status CheckNumeric(const std::string& address);
 
-// Sockets of the system without TCP, between processes of one network namespace and one user. They
-// need 40 % less processor time than TCP over loopback. Names are of Linux's abstract namespace.
-// FAILED_PRECONDITION names a name that is taken, or that this user has no listener for.
-absl::StatusOr<int> ListenHere(const std::string& name);
-absl::StatusOr<int> ConnectHere(const std::string& name);
+// Unix domain sockets, with names in Linux's abstract namespace: between processes of one network
+// namespace and one user. They need 40 % less processor time than TCP over loopback.
+// FAILED_PRECONDITION names a name that is taken, or for which this user has no listener.
+absl::StatusOr<int> ListenUnix(const std::string& name);
+absl::StatusOr<int> ConnectUnix(const std::string& name);
 
-// Return the numeric address of this end of a connection, and of the other one.
-absl::StatusOr<std::string> OwnAddress(int socket);
-absl::StatusOr<std::string> PeerAddress(int socket);
+// Return the numeric address of this end of a connection to `peer`, and of the other one, or
+// UNAVAILABLE as above.
+absl::StatusOr<std::string> OwnAddress(int socket, const std::string& peer);
+absl::StatusOr<std::string> PeerAddress(int socket, const std::string& peer);
 
 // Returns two sockets of this process that are connected to each other.
 absl::StatusOr<std::array<int, 2>> ConnectedPair();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rl/collectives/rank_failure.h"
+#include "rl/collectives/rank_name.h"
 
 namespace shoal::collectives {
 namespace {
@@ -12,13 +13,6 @@ namespace {
 // The longest time in which a rank that is in a call answers rank 0, and in which its own word
 // overtakes what others say of it.
 constexpr std::chrono::seconds kAnswerTime{1};
-
-template <typename T>
-std::span<std::byte> Bytes(T& value) {
-  return std::as_writable_bytes(std::span(&value, 1));
-}
-
-std::string Peer(std::int64_t rank) { return "rank " + std::to_string(rank); }
 
 // Rank 0 may ask after a call that is over for this rank.
 bool IsOldQuestion(const CallHeader& header, const CallHeader& own) {
@@ -61,7 +55,7 @@ std::vector<std::int64_t> SocketReducer::Connected() const {
 absl::StatusOr<CallHeader> SocketReducer::NextHeader(std::int64_t rank, Deadline deadline) {
   if (ahead(rank)) return *std::exchange(ahead(rank), std::nullopt);
   CallHeader header;
-  SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), Bytes(header), deadline, Peer(rank)));
+  SHOAL_RETURN_IF_ERROR(ReceiveValue(socket(rank), header, deadline, RankName(rank)));
   return header;
 }
 
@@ -70,9 +64,9 @@ absl::Status SocketReducer::ReceiveHeader(std::int64_t rank, const CallHeader& o
   for (;;) {
     SHOAL_ASSIGN_OR_RETURN(const CallHeader header, NextHeader(rank, deadline));
     if (header == own) return absl::OkStatus();
-    if (IsFailure(header)) return HearFailure(socket(rank), header, deadline, Peer(rank));
-    if (rank != 0 || !IsOldQuestion(header, own)) return OutOfStep(Peer(rank), header, own);
-    SHOAL_RETURN_IF_ERROR(CheckTime(deadline, Peer(rank)));
+    if (IsFailure(header)) return HearFailure(socket(rank), header, deadline, RankName(rank));
+    if (rank != 0 || !IsOldQuestion(header, own)) return OutOfStep(RankName(rank), header, own);
+    SHOAL_RETURN_IF_ERROR(CheckTime(deadline, RankName(rank)));
   }
 }
 
@@ -81,17 +75,19 @@ absl::Status SocketReducer::Fail(const absl::Status& failure) {
   failure_ = failure;
   const Deadline deadline = After(kTellTime);
   for (const std::int64_t rank : Connected()) {
-    (void)TellFailure(socket(rank), failure, deadline, Peer(rank));
+    (void)TellFailure(socket(rank), failure, deadline, RankName(rank));
   }
   return failure_;
 }
 
 void SocketReducer::Abort(const absl::Status& reason) {
-  (void)Fail(absl::AbortedError(Peer(rank_) + " failed alone: " + runtime::Message(reason)));
+  (void)Fail(absl::AbortedError(RankName(rank_) + " failed alone: " + runtime::Message(reason)));
 }
 
 absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
-  if (!failure_.ok()) return failure_;
+  // Rank 0 may still be in a call that the others are through with, and would read what they send
+  // in the exchange.
+  SHOAL_RETURN_IF_ERROR(Barrier());
   failure_ = runtime::FailedPrecondition("the ranks exchange gradients without common steps now");
   ring_.reset();
   return std::exchange(links_.star, std::vector<int>(links_.star.size(), -1));
@@ -128,7 +124,7 @@ absl::Status SocketReducer::AwaitHeaders(const CallHeader& own, Deadline deadlin
     std::string names;
     for (const std::int64_t rank : missing) {
       sockets.push_back(socket(rank));
-      names += (names.empty() ? "" : ", ") + Peer(rank);
+      names += (names.empty() ? "" : ", ") + RankName(rank);
     }
     SHOAL_ASSIGN_OR_RETURN(const std::size_t ready, AwaitReadable(sockets, deadline, names));
     SHOAL_RETURN_IF_ERROR(ReceiveHeader(missing[ready], own, deadline));
@@ -143,29 +139,27 @@ absl::Status SocketReducer::Gather(std::span<std::byte> bytes, const CallHeader&
   std::vector<std::byte> part(operation == nullptr ? 0 : bytes.size());
   for (const std::int64_t rank : Connected()) {
     if (operation == nullptr) break;
-    SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), part, deadline, Peer(rank)));
+    SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), part, deadline, RankName(rank)));
     operation->combine(bytes.data(), part.data(), bytes.size());
   }
   for (const std::int64_t rank : Connected()) {
-    CallHeader header = own;
-    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), Bytes(header), deadline, Peer(rank)));
-    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), bytes, deadline, Peer(rank)));
+    SHOAL_RETURN_IF_ERROR(SendValue(socket(rank), own, deadline, RankName(rank)));
+    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), bytes, deadline, RankName(rank)));
   }
   return absl::OkStatus();
 }
 
 absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const CallHeader& own,
                                      const Elementwise* operation, Deadline deadline) {
-  CallHeader header = own;
-  absl::Status sent = SendAll(socket(0), Bytes(header), deadline, Peer(0));
-  if (sent.ok() && operation != nullptr) sent = SendAll(socket(0), bytes, deadline, Peer(0));
+  absl::Status sent = SendValue(socket(0), own, deadline, RankName(0));
+  if (sent.ok() && operation != nullptr) sent = SendAll(socket(0), bytes, deadline, RankName(0));
   if (!sent.ok()) {
     // Rank 0 stops reading when the group has failed; what it sent before can still be read.
     const absl::Status told = ReceiveHeader(0, own, After(kTellTime));
     return told.ok() || absl::IsDeadlineExceeded(told) ? sent : told;
   }
   SHOAL_RETURN_IF_ERROR(ReceiveHeader(0, own, deadline));
-  return ReceiveAll(socket(0), bytes, deadline, Peer(0));
+  return ReceiveAll(socket(0), bytes, deadline, RankName(0));
 }
 
 absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHeader& own,
@@ -180,8 +174,7 @@ absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHea
     }
   } else {
     // Rank 0 has to know who came, and the neighbours of a rank cannot tell it.
-    CallHeader header = own;
-    const absl::Status told = SendAll(socket(0), Bytes(header), deadline, Peer(0));
+    const absl::Status told = SendValue(socket(0), own, deadline, RankName(0));
     if (!told.ok()) return Verdict(told, deadline);
   }
   ring_->Begin(bytes, operation, own);
@@ -207,12 +200,12 @@ absl::Status SocketReducer::AwaitRing(const CallHeader& own, Deadline deadline) 
   if (ring_->sends()) items.push_back({ring_->next(), POLLOUT, 0});
   if (ring_->receives()) items.push_back({ring_->previous(), POLLIN, 0});
   const Deadline soon = gone_.ok() ? deadline : std::min(deadline, After(kTellTime));
-  const absl::Status event = AwaitEvents(items, soon, Peer(0));
+  const absl::Status event = AwaitEvents(items, soon, RankName(0));
   for (std::size_t i = 0; event.ok() && i < ranks.size(); ++i) {
     if (items[i].revents != 0) SHOAL_RETURN_IF_ERROR(HearDuringRing(ranks[i], own, deadline));
   }
   // A peer that always has something to say must not keep this rank here.
-  const absl::Status late = event.ok() ? CheckTime(deadline, Peer(0)) : event;
+  const absl::Status late = event.ok() ? CheckTime(deadline, RankName(0)) : event;
   if (!late.ok() && !gone_.ok()) return gone_;
   return absl::IsDeadlineExceeded(late) && rank_ == 0 ? FindLate(own) : late;
 }
@@ -231,17 +224,16 @@ absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& 
   }
   const CallHeader header = *next;
   if (IsFailure(header)) {
-    const absl::Status told = HearFailure(socket(rank), header, deadline, Peer(rank));
+    const absl::Status told = HearFailure(socket(rank), header, deadline, RankName(rank));
     return rank_ == 0 ? Overrule(told) : told;
   }
+  const CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
   if (rank_ != 0) {
     if (IsOldQuestion(header, own)) return absl::OkStatus();
     const CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
-    if (header != question) return OutOfStep(Peer(rank), header, own);
-    CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
-    return SendAll(socket(0), Bytes(answer), deadline, Peer(0));
+    if (header != question) return OutOfStep(RankName(rank), header, own);
+    return SendValue(socket(0), answer, deadline, RankName(0));
   }
-  const CallHeader answer{.kind = CallKind::kHere, .sequence = own.sequence};
   if (header == answer && !here_[index]) {
     here_[index] = true;
   } else if (header == own && !came_[index]) {
@@ -250,7 +242,7 @@ absl::Status SocketReducer::HearDuringRing(std::int64_t rank, const CallHeader& 
     ahead_[index] = header;
     left_[index] = true;
   } else {
-    return OutOfStep(Peer(rank), header, own);
+    return OutOfStep(RankName(rank), header, own);
   }
   return absl::OkStatus();
 }
@@ -261,17 +253,17 @@ absl::Status SocketReducer::FindLate(const CallHeader& own) {
     for (const std::int64_t rank : Connected()) {
       const auto index = static_cast<std::size_t>(rank);
       if (present[index] || left_[index]) continue;
-      late += (late.empty() ? "" : ", ") + Peer(rank);
+      late += (late.empty() ? "" : ", ") + RankName(rank);
     }
     return late;
   };
   std::string late = names(came_);
   if (late.empty()) {
     const Deadline deadline = After(AnswerTime());
-    CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
+    const CallHeader question{.kind = CallKind::kAsk, .sequence = own.sequence};
     for (const std::int64_t rank : Connected()) {
       if (left_[static_cast<std::size_t>(rank)]) continue;
-      (void)SendAll(socket(rank), Bytes(question), deadline, Peer(rank));
+      (void)SendValue(socket(rank), question, deadline, RankName(rank));
     }
     for (const std::int64_t rank : Connected()) {
       const auto index = static_cast<std::size_t>(rank);
@@ -292,10 +284,10 @@ absl::Status SocketReducer::Verdict(const absl::Status& finding, Deadline deadli
   (void)Fail(finding);
   for (;;) {
     const absl::StatusOr<CallHeader> header = NextHeader(0, deadline);
-    if (!header.ok()) return absl::IsUnavailable(header.status()) ? header.status() : finding;
+    if (absl::IsDeadlineExceeded(header.status())) return finding;
+    if (!header.ok()) return failure_ = header.status();
     if (IsFailure(*header)) {
-      failure_ = HearFailure(socket(0), *header, After(kTellTime), Peer(0));
-      return failure_;
+      return failure_ = HearFailure(socket(0), *header, After(kTellTime), RankName(0));
     }
     if (!CheckTime(deadline, "").ok()) return finding;
   }
@@ -311,15 +303,15 @@ absl::Status SocketReducer::Overrule(const absl::Status& finding) {
     if (!ready.ok()) break;
     const std::int64_t rank = silent[*ready];
     CallHeader header;
-    const absl::Status heard = ReceiveAll(socket(rank), Bytes(header), patience, Peer(rank));
+    const absl::Status heard = ReceiveValue(socket(rank), header, patience, RankName(rank));
     if (heard.ok() && !IsFailure(header)) {
       if (!CheckTime(patience, "").ok()) break;
       continue;
     }
     const absl::Status told =
-        heard.ok() ? HearFailure(socket(rank), header, patience, Peer(rank)) : heard;
+        heard.ok() ? HearFailure(socket(rank), header, patience, RankName(rank)) : heard;
     if (!absl::IsUnavailable(told)) return told;
-    const bool accused = runtime::Message(finding).starts_with(Peer(rank) + " was lost");
+    const bool accused = runtime::Message(finding).starts_with(RankName(rank) + " was lost");
     if (!heard.ok() && accused) break;
     silent.erase(silent.begin() + static_cast<std::ptrdiff_t>(*ready));
   }

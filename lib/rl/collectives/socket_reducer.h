@@ -66,7 +66,8 @@ class SocketReducer final : public GradientReducer {
   absl::Status HearDuringRing(std::int64_t rank, const CallHeader& own, Deadline latest);
   // Returns the error of ranks that are late, which rank 0 finds out by asking.
   absl::Status FindLate(const CallHeader& own);
-  // Returns what rank 0 makes of `finding`, an error that this rank has come upon in the ring.
+  // Returns what rank 0 makes of `finding`, an error that this rank has come upon in the ring, and
+  // that rank 0 was lost if it says nothing any more.
   absl::Status Verdict(const absl::Status& finding, Deadline deadline);
   // Rank 0 calls this for a rank that another one says is lost. Returns what that rank says itself,
   // if it does so soon, and `finding` otherwise.

@@ -12,15 +12,14 @@
 #include <vector>
 
 #include "rl/collectives/socket.h"
+#include "tests/doubles/ranks.h"
 
 namespace shoal::collectives {
 namespace {
 
-constexpr CallHeader kCall = {.kind = CallKind::kSumFloat, .sequence = 3, .bytes = 40};
+using doubles::Mentions;
 
-bool Names(const absl::Status& status, const std::string& text) {
-  return std::string(status.message()).find(text) != std::string::npos;
-}
+constexpr CallHeader kCall = {.kind = CallKind::kSumFloat, .sequence = 3, .bytes = 40};
 
 std::vector<std::unique_ptr<Ring>> MakeRings(std::size_t ranks) {
   std::vector<std::array<int, 2>> pairs;
@@ -145,14 +144,14 @@ TEST_CASE("a neighbour that closes the connection is named") {
     ::shutdown(half.from[1], SHUT_RDWR);
     const auto end = half.ring.Advance();
     REQUIRE(absl::IsUnavailable(end.status()));
-    REQUIRE(Names(end.status(), "rank 1 was lost"));
+    REQUIRE(Mentions(end.status(), "rank 1 was lost"));
   }
   SECTION("the next one") {
     Half half;
     ::shutdown(half.to[1], SHUT_RDWR);
     const auto end = half.ring.Advance();
     REQUIRE(absl::IsUnavailable(end.status()));
-    REQUIRE(Names(end.status(), "rank 1 was lost"));
+    REQUIRE(Mentions(end.status(), "rank 1 was lost"));
   }
 }
 
@@ -166,7 +165,7 @@ TEST_CASE("a neighbour in another call is out of step, and nothing of its array 
     REQUIRE(::send(half.from[1], half.values.data(), 40, 0) == 40);
     const auto end = half.ring.Advance();
     REQUIRE(absl::IsInternal(end.status()));
-    REQUIRE(Names(end.status(), "rank 1 is out of step"));
+    REQUIRE(Mentions(end.status(), "rank 1 is out of step"));
     REQUIRE(half.values == std::vector<float>(10, 1.0F));
   }
 }

@@ -23,9 +23,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+using doubles::Hear;
 using doubles::MemberOf;
 using doubles::Mentions;
 using doubles::NewGroup;
+using doubles::Say;
 using doubles::Soon;
 using doubles::TryRanks;
 
@@ -184,6 +186,22 @@ TEST_CASE("the loss of rank 0 ends the calls of the others") {
   }
 }
 
+TEST_CASE("ranks that are no neighbours of rank 0 name it when it is lost") {
+  const auto statuses = TryRanks(
+      4,
+      [](std::size_t rank, GradientReducer& reducer) {
+        if (rank == 0) return absl::OkStatus();
+        std::vector<double> values(1000);
+        return reducer.AllReduceSum(std::span<double>(values));
+      },
+      Patient(1));
+  for (const std::size_t rank : {1U, 2U, 3U}) {
+    INFO("rank " << rank << ": " << statuses[rank]);
+    REQUIRE(absl::IsUnavailable(statuses[rank]));
+    REQUIRE(Mentions(statuses[rank], "rank 0 was lost"));
+  }
+}
+
 TEST_CASE("a rank that fails alone ends the call of every other, which name it and its reason") {
   for (const std::int64_t way : kBothWays) {
     for (const std::size_t culprit : {0U, 1U, 2U}) {
@@ -316,20 +334,10 @@ absl::Status SumBelow(const std::function<void(RankLinks&, CallHeader)>& first,
   return end;
 }
 
-void Tell(int socket, const CallHeader& header) {
-  REQUIRE(SendAll(socket, std::as_bytes(std::span(&header, 1)), Soon(), "a rank").ok());
-}
-
 // Sends zeros in place of floats.
 void Feed(int socket, std::size_t floats) {
   const std::vector<float> values(floats);
   REQUIRE(SendAll(socket, std::as_bytes(std::span(values)), Soon(), "a rank").ok());
-}
-
-CallHeader Heard(int socket) {
-  CallHeader header;
-  REQUIRE(ReceiveAll(socket, std::as_writable_bytes(std::span(&header, 1)), Soon(), "a rank").ok());
-  return header;
 }
 
 // Sends the header up to ten million times, and returns whether the peer closed the connection
@@ -346,8 +354,8 @@ bool RepeatUntilClosed(int socket, const CallHeader& header) {
 TEST_CASE("a rank that stops in the middle of a sum is named by all others") {
   const auto ends = SumBeside(
       [](RankLinks& links, const CallHeader& header) {
-        Tell(links.star[0], header);
-        Tell(links.next, header);
+        Say(links.star[0], header);
+        Say(links.next, header);
       },
       {.options = Within(kEnough, 1)});
   for (const absl::Status& end : ends) {
@@ -360,8 +368,8 @@ TEST_CASE("a rank that stops in the middle of a sum is named by all others") {
 
 TEST_CASE("a rank that is lost in the middle of a sum is named by all others") {
   const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
-    Tell(links.star[0], header);
-    Tell(links.next, header);
+    Say(links.star[0], header);
+    Say(links.next, header);
     const RankLinks closed = std::move(links);
   });
   for (const absl::Status& end : ends) {
@@ -374,11 +382,11 @@ TEST_CASE("a rank that is lost in the middle of a sum is named by all others") {
 TEST_CASE("a rank that sends another array or garbage around the ring is refused") {
   for (const bool garbage : {false, true}) {
     const auto ends = SumBeside([garbage](RankLinks& links, const CallHeader& header) {
-      Tell(links.star[0], header);
+      Say(links.star[0], header);
       CallHeader other = header;
       other.bytes = garbage ? ~std::uint64_t{0} : 4004;
       other.magic = garbage ? 0x5a5a5a5a : header.magic;
-      Tell(links.next, other);
+      Say(links.next, other);
     });
     for (const absl::Status& end : ends) {
       INFO(end);
@@ -391,7 +399,7 @@ TEST_CASE("a rank that sends another array or garbage around the ring is refused
 TEST_CASE("a rank that tells rank 0 garbage during a sum around the ring is refused") {
   const auto ends = SumBeside([](RankLinks& links, CallHeader header) {
     header.magic = 7;
-    Tell(links.star[0], header);
+    Say(links.star[0], header);
   });
   for (const absl::Status& end : ends) {
     INFO(end);
@@ -404,8 +412,8 @@ TEST_CASE("a rank that has gone on to the next sum is not accused of the one bef
   // Rank 2 keeps the last part of the result, which rank 1 has made itself, from rank 0.
   const auto ends = SumBeside(
       [](RankLinks& links, const CallHeader& header) {
-        Tell(links.star[0], header);
-        Tell(links.next, header);
+        Say(links.star[0], header);
+        Say(links.next, header);
         Feed(links.next, 1000);
       },
       {.options = Within(kEnough, 1), .sums = 2});
@@ -421,12 +429,12 @@ TEST_CASE("a rank answers questions about its own sum, and none about one that i
   const absl::Status end = SumBelow(
       [](RankLinks& links, CallHeader header) {
         for (header.sequence = 1; header.sequence <= 2; ++header.sequence) {
-          REQUIRE(Heard(links.star[1]) == header);
-          Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = header.sequence - 1});
-          Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = header.sequence});
-          REQUIRE(Heard(links.star[1]) ==
+          REQUIRE(Hear<CallHeader>(links.star[1]) == header);
+          Say(links.star[1], CallHeader{.kind = CallKind::kAsk, .sequence = header.sequence - 1});
+          Say(links.star[1], CallHeader{.kind = CallKind::kAsk, .sequence = header.sequence});
+          REQUIRE(Hear<CallHeader>(links.star[1]) ==
                   CallHeader{.kind = CallKind::kHere, .sequence = header.sequence});
-          Tell(links.next, header);
+          Say(links.next, header);
           Feed(links.next, 1000);
         }
       },
@@ -437,7 +445,7 @@ TEST_CASE("a rank answers questions about its own sum, and none about one that i
 
 TEST_CASE("a question about a sum that has not begun is out of step") {
   const absl::Status end = SumBelow([](RankLinks& links, const CallHeader&) {
-    Tell(links.star[1], {.kind = CallKind::kAsk, .sequence = 2});
+    Say(links.star[1], CallHeader{.kind = CallKind::kAsk, .sequence = 2});
   });
   INFO(end);
   REQUIRE(absl::IsInternal(end));
@@ -446,9 +454,10 @@ TEST_CASE("a question about a sum that has not begun is out of step") {
 
 TEST_CASE("a rank that says twice that it is in a sum is refused") {
   const auto ends = SumBeside([](RankLinks& links, const CallHeader& header) {
-    Tell(links.star[0], header);
-    Tell(links.next, header);
-    for (int i = 0; i < 2; ++i) Tell(links.star[0], {.kind = CallKind::kHere, .sequence = 1});
+    Say(links.star[0], header);
+    Say(links.next, header);
+    for (int i = 0; i < 2; ++i)
+      Say(links.star[0], CallHeader{.kind = CallKind::kHere, .sequence = 1});
   });
   for (const absl::Status& end : ends) {
     INFO(end);
@@ -464,8 +473,8 @@ TEST_CASE("a sum is late when its time is over, whatever has come by then") {
   const auto links = LinkRanks(MemberOf(group, 1), true, std::chrono::seconds(60));
   rank_0.join();
   REQUIRE(links.ok());
-  Tell(links->star[0], FirstSum(1000));
-  Tell(links->next, FirstSum(1000));
+  Say(links->star[0], FirstSum(1000));
+  Say(links->next, FirstSum(1000));
   Feed(links->next, 1000);
   std::vector<float> values(1000);
   const absl::Status end = (*hub)->AllReduceSum(std::span<float>(values));
@@ -477,7 +486,7 @@ TEST_CASE("a sum is late when its time is over, whatever has come by then") {
 TEST_CASE("a lost rank does not gain time by what it goes on to tell rank 0") {
   bool closed = false;
   const auto ends = SumBeside([&closed](RankLinks& links, const CallHeader& header) {
-    Tell(links.star[0], header);
+    Say(links.star[0], header);
     ::close(std::exchange(links.next, -1));
     closed = RepeatUntilClosed(links.star[0], {.kind = CallKind::kHere, .sequence = 1});
   });
@@ -501,6 +510,25 @@ TEST_CASE("a rank that waits for a verdict does so until its time is over, whate
   REQUIRE(closed);
   REQUIRE(absl::IsUnavailable(end));
   REQUIRE(Mentions(end, "rank 0 was lost"));
+}
+
+TEST_CASE("ranks give up their connections when all have finished their calls") {
+  const RankEnvironment group = NewGroup(2);
+  absl::StatusOr<std::vector<int>> taken;
+  std::thread rank_1([&] {
+    auto reducer = SocketReducer::Create(MemberOf(group, 1), Patient(1));
+    if (reducer.ok()) taken = (*reducer)->TakeConnections();
+  });
+  auto links = LinkRanks(group, true, std::chrono::seconds(60));
+  REQUIRE(links.ok());
+  const auto header = Hear<CallHeader>(links->star[1]);
+  REQUIRE(header == CallHeader{.kind = CallKind::kBarrier, .sequence = 1});
+  Say(links->star[1], header);
+  rank_1.join();
+  REQUIRE(taken.ok());
+  REQUIRE(taken->size() == 2);
+  REQUIRE(taken->at(1) == -1);
+  ::close(taken->at(0));
 }
 
 TEST_CASE("a failure that all ranks share keeps its mark when context is added") {
