@@ -109,6 +109,22 @@ void AddGroup(CLI::App& train, collectives::GroupOptions& group) {
   add("--join-timeout", group.join_timeout, "Seconds in which all ranks have to start");
   add("--reduction-timeout", group.call_timeout,
       "Seconds by which one rank may be later than another before all end");
+  train
+      .add_option_function<std::string>(
+          "--reduction",
+          [&group](const std::string& name) {
+            group.reduction = collectives::ReductionNamed(name);
+          },
+          "What carries gradients between ranks: socket, or nccl, which needs a GPU a rank and a "
+          "build with SHOAL_CUDA")
+      ->check(CLI::IsMember({"socket", "nccl"}))
+      ->default_str("socket");
+  train
+      .add_option("--ring-min-bytes", group.ring_min_bytes,
+                  "Over sockets, reductions of at least so many bytes go around a ring of the "
+                  "ranks, and smaller ones over rank 0; 0: all go over rank 0")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 }  // namespace

@@ -151,8 +151,7 @@ collectives::GroupOptions LearnerOptions::group() const {
   const auto time = [](double seconds) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Seconds(seconds));
   };
-  return {.reduction =
-              reduction == "nccl" ? collectives::Reduction::kNccl : collectives::Reduction::kSocket,
+  return {.reduction = collectives::ReductionNamed(reduction),
           .join_timeout = time(join_timeout_seconds),
           .call_timeout = time(reduction_timeout_seconds),
           .ring_min_bytes = ring_min_bytes};

@@ -7,12 +7,11 @@
 // Prints one JSON line for each number of ranks and size (10^6 bytes of float32): "milliseconds" is
 // the median of the rounds. A round adds up the array several times, 100 MB in all or at least
 // once, and its time is that of rank 0 from a barrier to the next one. Every rank checks the sum.
-// With
-// --on-request a round runs for each line of standard input (rounds.h).
+// With --on-request a round runs for each line of standard input (rounds.h).
 #include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -105,6 +105,37 @@ TEST_CASE("a run that is ended by a signal saves its last step, and goes on afte
   }
 }
 
+TEST_CASE("two ranks end with the same bits whether gradients go over rank 0 or around a ring",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  std::vector<std::string> models;
+  for (const char* ring_min_bytes : {"0", "1"}) {
+    const std::string run = folder.path() + "/from" + ring_min_bytes;
+    RunEncoder({"train", "--dataset", dataset, "--output", run, "--steps", "3", "--threads", "1",
+                "--world-size", "2", "--batch-tokens", "256", "--ring-min-bytes", ring_min_bytes});
+    models.push_back(runtime::ReadFile(run + "/model/model.safetensors").value());
+  }
+  REQUIRE(models[0] == models[1]);
+}
+
+TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  const auto refusal = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> command = {kEncoder,       "train",    "--dataset",
+                                        dataset,        "--output", folder.path() + "/run",
+                                        "--world-size", "2"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    return runtime::Message(cli::RunToEnd(command).status());
+  };
+  REQUIRE(refusal({"--reduction", "pigeons"}).find("--reduction") != std::string::npos);
+  REQUIRE(refusal({"--ring-min-bytes", "-1"}).find("--ring-min-bytes") != std::string::npos);
+#ifndef SHOAL_CUDA
+  REQUIRE(refusal({"--reduction", "nccl"}).find("SHOAL_CUDA") != std::string::npos);
+#endif
+}
+
 TEST_CASE("when one of two ranks is killed all start again, and go on from the checkpoint",
           "[pretraining]") {
   const doubles::TemporaryFolder folder;

@@ -39,6 +39,10 @@ absl::StatusOr<std::vector<int>> GradientReducer::TakeConnections() {
   return runtime::FailedPrecondition("the ranks are connected by another transport than sockets");
 }
 
+Reduction ReductionNamed(const std::string& name) {
+  return name == "nccl" ? Reduction::kNccl : Reduction::kSocket;
+}
+
 absl::Status SharedFailure(std::string message) {
   absl::Status status = runtime::Internal(std::move(message));
   status.SetPayload(kSharedMark, absl::Cord());

@@ -103,6 +103,8 @@ enum class Reduction {
   kSocket,  // socket_reducer.h
   kNccl,    // nccl_reducer.h; LOCAL_RANK selects the GPU
 };
+// Returns what flags and configurations call "socket" or "nccl". REQUIRES: one of these.
+Reduction ReductionNamed(const std::string& name);
 
 struct GroupOptions {
   Reduction reduction = Reduction::kSocket;
