@@ -6,7 +6,8 @@
 
 Both sides have as many processes on this machine, over loopback, and add up the same float32 arrays as often in a round.
 While one side measures, the other one's processes wait. Prints one JSON line for each number of ranks and size. `ours`
-and `peer` are medians in milliseconds; `ratio` is the median of the rounds' ratios: how many times as fast ours is.
+and `peer` are medians in milliseconds; `ratio` is the median of the rounds' ratios: how many times as fast ours is. The
+ranges are the least and the most of the rounds.
 """
 import argparse
 import json
@@ -95,12 +96,12 @@ def main():
                 theirs.append(peer.round())
             mine.end()
             peer.end()
+            line = {"bench": f"collectives_{ranks}_ranks_{megabytes}_mb", "rounds": arguments.rounds, "unit": "ms"}
             ratios = [b / a for a, b in zip(ours, theirs)]
-            print(json.dumps({
-                "bench": f"collectives_{ranks}_ranks_{megabytes}_mb", "rounds": arguments.rounds,
-                "ours": round(statistics.median(ours) * 1e3, 3), "peer": round(statistics.median(theirs) * 1e3, 3),
-                "ratio": round(statistics.median(ratios), 2),
-                "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)], "unit": "ms"}), flush=True)
+            for name, values, scale in (("ours", ours, 1e3), ("peer", theirs, 1e3), ("ratio", ratios, 1)):
+                line[name] = round(statistics.median(values) * scale, 3)
+                line[name + "_range"] = [round(min(values) * scale, 3), round(max(values) * scale, 3)]
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":
