@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "platform/content/canonical_json.h"
-#include "platform/content/content_key.h"
 #include "platform/content/parse_json.h"
 #include "redfish/capture/uri.h"
 
@@ -72,10 +71,9 @@ std::string_view WithoutETags(std::string_view text, std::string& storage) {
 }
 
 BodyTexts::Pointer Understand(const json& body) {
-  std::string text = content::CanonicalJson(body, content::DefaultVolatileNames());
   auto understood = std::make_shared<BodyText>();
-  const content::ContentKey key = content::KeyOf(text);
-  understood->content = {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
+  understood->content =
+      inference::client::ContentOf(content::CanonicalJson(body, content::DefaultVolatileNames()));
   if (body.is_object()) {
     understood->uri = redfish::LinkTarget(body);
     understood->members = redfish::MemberUris(body);

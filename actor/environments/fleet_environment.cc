@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "actor/environments/reward.h"
-#include "platform/content/content_key.h"
 #include "platform/runtime/random.h"
 #include "redfish/capture/uri.h"
 
@@ -135,8 +134,7 @@ void FleetEnvironment::Begin(const EpisodeStart& start) {
   if (tasks.options.power_budget_watts > 0) {
     budget_watts_ = std::max(tasks.options.power_budget_watts, on * catalog_->watts);
   }
-  const std::string text = DrawText(start.evaluation, random());
-  goal_ = {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
+  goal_ = inference::client::ContentOf(DrawText(start.evaluation, random()));
   request_ = {};
   tripped_ = false;
   drafting_.reset();

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "platform/content/canonical_json.h"
-#include "platform/content/content_key.h"
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
 #include "redfish/goals/plan.h"
@@ -25,9 +24,7 @@ constexpr std::size_t kMaximumCandidates = std::size_t{1} << 20;
 ContentReference CandidateOf(const redfish::Candidate& candidate, std::size_t member) {
   Json json = Json::parse(candidate.text);
   json["host"] = MemberName(member);
-  auto text = std::make_shared<const std::string>(content::CanonicalJson(json));
-  const content::ContentKey key = content::KeyOf(*text);
-  return {.key = key, .text = std::move(text)};
+  return inference::client::ContentOf(content::CanonicalJson(json));
 }
 
 absl::StatusOr<FleetCatalog> MakeCatalog(const redfish::Capture& capture,

@@ -40,10 +40,8 @@ std::string Describe(const redfish::Candidate& candidate, const nlohmann::json& 
 // what stands around them.
 ContentReference GoalContent(const std::string& sentence) {
   const std::vector<std::string> around = redfish::TextsAroundValues(sentence);
-  auto text = std::make_shared<const std::string>(
+  return inference::client::ContentOf(
       around.empty() ? sentence : content::CanonicalJson({{"goal", sentence}, {"around", around}}));
-  const content::ContentKey key = content::KeyOf(*text);
-  return {.key = key, .text = std::move(text)};
 }
 
 }  // namespace

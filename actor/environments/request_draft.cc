@@ -19,16 +19,12 @@ namespace {
 
 using Json = nlohmann::json;
 using inference::client::CandidateList;
+using inference::client::ContentOf;
 using inference::client::ContentReference;
 
 constexpr const char* kSend = "send the request as it is";
 constexpr const char* kDrop = "drop the request";
 constexpr std::size_t kLongestOrder = 64;
-
-ContentReference ContentOf(std::string text) {
-  const content::ContentKey key = content::KeyOf(text);
-  return {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
-}
 
 // The place of a slot's value, which for an element of a list is the list.
 std::string PlaceOf(const redfish::Slot& slot) {

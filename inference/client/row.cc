@@ -7,6 +7,11 @@
 
 namespace shoal::inference::client {
 
+ContentReference ContentOf(std::string text) {
+  const content::ContentKey key = content::KeyOf(text);
+  return {.key = key, .text = std::make_shared<const std::string>(std::move(text))};
+}
+
 CandidateList::CandidateList(std::vector<ContentReference> candidates)
     : CandidateList(nullptr, {}, std::move(candidates)) {}
 

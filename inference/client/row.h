@@ -23,6 +23,9 @@ struct ContentReference {
   std::shared_ptr<const std::string> text = nullptr;
 };
 
+// Returns `text` with its key.
+ContentReference ContentOf(std::string text);
+
 // A catalog with the texts of its candidates, or an overlay on a catalog. Immutable, and shared by
 // the rows that refer to it.
 class CandidateList {

@@ -89,10 +89,6 @@ ActClientOptions Options(const std::string& address) {
   return options;
 }
 
-ContentReference ContentOf(const std::string& text) {
-  return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
-}
-
 std::shared_ptr<const CandidateList> Candidates(const std::string& prefix) {
   return std::make_shared<const CandidateList>(
       std::vector<ContentReference>{ContentOf(prefix + " a"), ContentOf(prefix + " b")});

@@ -18,7 +18,7 @@ proto::EnvironmentSpec Spec() {
 // Returns the texts that are sent with a row whose body is `body`.
 std::vector<std::string> TextsWith(RowEncoder& encoder, const std::string& body) {
   Row row;
-  row.contents = {{.key = content::KeyOf(body), .text = std::make_shared<const std::string>(body)}};
+  row.contents = {ContentOf(body)};
   const std::vector<const Row*> rows = {&row};
   std::vector<std::string> texts;
   for (const proto::ActRequest& message : encoder.Encode(rows)) {
@@ -43,10 +43,6 @@ TEST_CASE("The memory of what a stream has carried is bounded, and contents go o
   REQUIRE(TextsWith(encoder, "e").empty());
 }
 
-ContentReference Content(const std::string& text) {
-  return {.key = content::KeyOf(text), .text = std::make_shared<const std::string>(text)};
-}
-
 std::vector<proto::ActRequest> Encode(RowEncoder& encoder,
                                       std::shared_ptr<const CandidateList> list) {
   Row row;
@@ -58,9 +54,10 @@ std::vector<proto::ActRequest> Encode(RowEncoder& encoder,
 
 TEST_CASE("An overlay goes after its catalog, which goes once, with the texts that it appends") {
   RowEncoder encoder(Spec());
-  const auto base = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
+  const auto base =
+      std::make_shared<const CandidateList>(std::vector{ContentOf("a"), ContentOf("b")});
   const auto overlay = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{1},
-                                                             std::vector{Content("c")});
+                                                             std::vector{ContentOf("c")});
   REQUIRE(overlay->size() == 3);
   REQUIRE(*overlay->at(1).text == "b");
   REQUIRE(*overlay->at(2).text == "c");
@@ -76,7 +73,7 @@ TEST_CASE("An overlay goes after its catalog, which goes once, with the texts th
   REQUIRE(first.overlays(0).removed(0) == 1);
   REQUIRE(first.rows().catalog_keys(0) == key.AsBytes());
   const auto other = std::make_shared<const CandidateList>(base, std::vector<std::uint32_t>{},
-                                                           std::vector{Content("d")});
+                                                           std::vector{ContentOf("d")});
   const proto::ActRequest second = Encode(encoder, other).at(0);
   REQUIRE(second.catalogs_size() == 0);
   REQUIRE(second.overlays_size() == 1);
@@ -86,12 +83,14 @@ TEST_CASE("An overlay goes after its catalog, which goes once, with the texts th
 }
 
 TEST_CASE("Overlays of the same content have the same key, whoever made them") {
-  const auto base = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
-  const auto again = std::make_shared<const CandidateList>(std::vector{Content("a"), Content("b")});
+  const auto base =
+      std::make_shared<const CandidateList>(std::vector{ContentOf("a"), ContentOf("b")});
+  const auto again =
+      std::make_shared<const CandidateList>(std::vector{ContentOf("a"), ContentOf("b")});
   const std::vector<std::uint32_t> removed = {0};
-  const CandidateList one(base, removed, {Content("c")});
-  REQUIRE(one.key() == CandidateList(again, removed, {Content("c")}).key());
-  REQUIRE(one.key() != CandidateList(base, {}, {Content("c")}).key());
+  const CandidateList one(base, removed, {ContentOf("c")});
+  REQUIRE(one.key() == CandidateList(again, removed, {ContentOf("c")}).key());
+  REQUIRE(one.key() != CandidateList(base, {}, {ContentOf("c")}).key());
   REQUIRE(one.key() != base->key());
 }
 
