@@ -12,6 +12,9 @@
 namespace shoal::embedding {
 namespace {
 
+// The end of the version. Raise it whenever a text would go to the other encoder.
+constexpr const char* kDivision = "|2";
+
 // Texts and their places among those of a call.
 struct PlacedTexts {
   std::vector<std::string_view> texts;
@@ -32,18 +35,13 @@ absl::Status EncodeInto(const tokens::TextEncoder& encoder, const PlacedTexts& p
   return absl::OkStatus();
 }
 
-bool IsBody(std::string_view text) {
-  const nlohmann::json object = tokens::ObjectOf(text);
-  return object.is_object() && !tokens::IsCandidate(object) && !tokens::GoalOf(object);
-}
-
 }  // namespace
 
 BodyEncoder::BodyEncoder(std::unique_ptr<tokens::TextEncoder> others,
                          std::unique_ptr<tokens::TextEncoder> bodies)
     : others_(std::move(others)),
       bodies_(std::move(bodies)),
-      version_(others_->version() + "|" + bodies_->version()) {}
+      version_(others_->version() + "|" + bodies_->version() + kDivision) {}
 
 std::int64_t BodyEncoder::dimension() const {
   return std::max(others_->dimension(), bodies_->dimension());
@@ -53,7 +51,7 @@ absl::StatusOr<runtime::Tensor> BodyEncoder::Encode(std::span<const std::string_
   PlacedTexts others;
   PlacedTexts bodies;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    PlacedTexts& placed = IsBody(texts[i]) ? bodies : others;
+    PlacedTexts& placed = tokens::KindOf(texts[i]) == tokens::TextKind::kBody ? bodies : others;
     placed.texts.push_back(texts[i]);
     placed.places.push_back(i);
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the bodies of responses to one encoder and all other texts, such as goals and requests, to
-// another.
+// Gives the bodies of responses to one encoder and all other texts, such as goals, requests and
+// choices, to another.
 //
-// A text is a body when it is a JSON object and no candidate (lexical/text_object.h). So the
-// vector still depends on the text alone, and caches, replay and demonstrations need to know
-// nothing of it. All vectors have the larger of both dimensions; a shorter one is followed by
-// zeros, which change no product. Thread-safe if both encoders are.
+// The text itself tells whether it is a body (lexical/text_object.h). So the vector still depends
+// on the text alone, and caches, replay and demonstrations need to know nothing of it. All vectors
+// have the larger of both dimensions; a shorter one is followed by zeros, which change no product.
+// Thread-safe if both encoders are.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class BodyEncoder final : public tokens::TextEncoder {
   BodyEncoder(std::unique_ptr<tokens::TextEncoder> others,
               std::unique_ptr<tokens::TextEncoder> bodies);
 
-  // Returns "<others>|<bodies>".
+  // Returns "<others>|<bodies>|<number>". The number tells rules of what a body is apart, so that
+  // vectors which were kept under another rule are not used.
   const std::string& version() const override { return version_; }
   // Returns the larger of both dimensions.
   std::int64_t dimension() const override;

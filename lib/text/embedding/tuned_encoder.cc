@@ -66,9 +66,9 @@ absl::StatusOr<runtime::Tensor> TunedEncoder::Encode(
     for (std::size_t d = 0; d < base_size; ++d) {
       row[d] = runtime::FromHalf(halves[i * base_size + d]);
     }
-    const nlohmann::json object = tokens::ObjectOf(texts[i]);
-    const bool structured = object.is_object() && !tokens::GoalOf(object);
-    Apply(structured ? adapter_.requests : adapter_.sentences, row, mapped);
+    const tokens::TextKind kind = tokens::KindOf(texts[i]);
+    const bool asks = kind == tokens::TextKind::kSentence || kind == tokens::TextKind::kGoal;
+    Apply(asks ? adapter_.sentences : adapter_.requests, row, mapped);
     for (std::size_t k = 0; k < size; ++k) rest[k] = runtime::ToHalf(tuned_weight * mapped[k]);
     for (std::size_t d = 0; d < base_size; ++d) {
       rest[size + d] = runtime::ToHalf(base_weight * row[d]);

@@ -5,8 +5,8 @@
 // sqrt(s), where s is the adapter's base_share. So where both have length 1 the whole has length 1,
 // and the cosine of two texts is (1 - s) times that of the adapter plus s times that of the base.
 // The first K numbers alone compare goals and requests; the rest keeps what the adapter leaves out,
-// such as the state in a resource's body. Requests and bodies take the map of requests; all other
-// texts, goals among them, that of sentences. Thread-safe if the base is.
+// such as the state in a resource's body. Requests, choices and bodies take the map of requests;
+// all other texts, goals among them, that of sentences. Thread-safe if the base is.
 #pragma once
 
 #include <memory>

@@ -49,4 +49,12 @@ std::optional<GoalText> GoalOf(const nlohmann::json& object) {
   return text;
 }
 
+TextKind KindOf(std::string_view text) {
+  const nlohmann::json object = ObjectOf(text);
+  if (!object.is_object()) return TextKind::kSentence;
+  if (IsCandidate(object)) return TextKind::kCandidate;
+  if (ChoiceOf(object) != nullptr) return TextKind::kChoice;
+  return GoalOf(object) ? TextKind::kGoal : TextKind::kBody;
+}
+
 }  // namespace shoal::tokens

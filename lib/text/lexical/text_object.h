@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON object that a text is, if it is one.
+// The JSON object that a text is, if it is one, and the kind of text that it therefore is.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -34,5 +35,18 @@ struct GoalText {
 
 // Returns what points into `object`; nothing for any other object.
 std::optional<GoalText> GoalOf(const nlohmann::json& object);
+
+enum class TextKind : std::uint8_t {
+  // No object that can be read: words, such as a goal without values to be told apart.
+  kSentence,
+  kGoal,
+  kCandidate,
+  kChoice,
+  // Any other object: what a response holds.
+  kBody,
+};
+
+// Returns the kind of `text`, by the functions above alone.
+TextKind KindOf(std::string_view text);
 
 }  // namespace shoal::tokens

@@ -17,7 +17,8 @@ const std::vector<std::string>& Texts() {
       R"({"PowerState":"Off"})",
       R"({"PowerState":)",
       "",
-      R"({"around":["drop","set",""],"goal":"drop kim7, set omar17"})"};
+      R"({"around":["drop","set",""],"goal":"drop kim7, set omar17"})",
+      R"({"choice":"value kim7 after drop"})"};
   return kTexts;
 }
 
@@ -28,20 +29,23 @@ std::vector<std::uint16_t> Head(const std::vector<std::uint16_t>& row, std::size
   return {row.begin(), row.begin() + static_cast<std::ptrdiff_t>(size)};
 }
 
-TEST_CASE("objects that are no requests are bodies, and all else goes to the other encoder") {
+TEST_CASE(
+    "objects that are no requests, goals or choices are bodies; all else goes to the other "
+    "encoder") {
   Calls others;
   Calls bodies;
   const bool bodies_are_longer = GENERATE(false, true);
   const std::int64_t sizes[] = {bodies_are_longer ? 8 : 24, bodies_are_longer ? 24 : 8};
   const BodyEncoder encoder(std::make_unique<CountingEncoder>(others, sizes[0], "others"),
                             std::make_unique<CountingEncoder>(bodies, sizes[1], "bodies"));
-  REQUIRE(encoder.version() == "others|bodies");
+  REQUIRE(encoder.version() == "others|bodies|2");
   REQUIRE(encoder.dimension() == 24);
   REQUIRE(encoder.body_dimension() == sizes[1]);
   const runtime::Tensor vectors = EncodeAll(encoder, Texts());
   REQUIRE(bodies.texts == std::vector<std::vector<std::string>>{{Texts()[1], Texts()[3]}});
-  REQUIRE(others.texts == std::vector<std::vector<std::string>>{
-                              {Texts()[0], Texts()[2], Texts()[4], Texts()[5], Texts()[6]}});
+  REQUIRE(others.texts ==
+          std::vector<std::vector<std::string>>{
+              {Texts()[0], Texts()[2], Texts()[4], Texts()[5], Texts()[6], Texts()[7]}});
   Calls unused;
   for (std::size_t i = 0; i < Texts().size(); ++i) {
     const bool body = i == 1 || i == 3;
