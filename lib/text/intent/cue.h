@@ -2,11 +2,11 @@
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
 // Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h); '*' stands for up to kGap words in between, which end with the clause
-// and before "and", "but" and "then": "turn * on". Two words may be written as one ("assettag"). A
-// '~' before the first alternative says that the cue counts also where the sentence negates it, and
-// a
-// '!' that it does not count where the sentence tells how things are.
+// the finger (sentence.h). Two words may be written as one ("assettag"). A '*' stands for up to
+// kGap words, as in "turn * on"; they end with the clause and before "and", "but" and "then".
+//
+// Before the first alternative, a '~' says that the cue counts also where the sentence negates it,
+// and a '!' that it does not count where the sentence tells how things are.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -37,9 +37,8 @@ class Cue {
   std::optional<CueMatch> Find(const Sentence& sentence) const;
   // Returns every match, at most one for each alternative and first word.
   std::vector<CueMatch> FindAll(const Sentence& sentence) const;
-  // Returns whether there is a match before which the sentence does not say "not", "never",
-  // "without" or the like
-  // in the same clause. A cue that begins with '~' does not mind.
+  // Returns whether there is a match before which the same clause does not say "not", "never",
+  // "without" or the like. For a cue that begins with '~' any match will do.
   bool IsAffirmed(const Sentence& sentence) const;
   // Returns those matches.
   std::vector<CueMatch> Affirmed(const Sentence& sentence) const;

@@ -9,9 +9,8 @@
 //              "boot_option"; "choice": the one that all choices of the goal share
 //     before, after   cues that stand before or after the value; closer and longer ones count more
 //     optional  whether the goal does without (false)
-//     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path,
-//     for
-//               goals with several addresses
+//     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path;
+//               for goals with several addresses
 //     host      of an address: whether a host alone is enough, from which the goal's slot makes one
 //     target    the value is needed only when the sentence names this target
 //     said      of a choice: a cue that may stand for it
