@@ -59,38 +59,17 @@ struct AppliedGoal::Binding {
 // Values by name, for "{name}" in texts.
 using TextValues = std::map<std::string, std::string>;
 
-// Returns the watch of an episode with `values` as JSON (watch.h).
+// Returns the values that are no objects, as they stand in texts.
+TextValues TextsOf(const Values& values);
+
+// Returns the watch of an episode with `values` as JSON (watch.h), for a goal with targets.
 nlohmann::json WatchOf(const AppliedGoal::Binding& binding, const TextValues& values);
+// Returns the same for a goal with situations.
+nlohmann::json SituationWatchOf(const AppliedGoal::Binding& binding, const Values& values);
 
 // Returns `text` with every "{name}" of `values` replaced.
 std::string FillText(const std::string& text, const TextValues& values);
 // Returns `json` with FillText applied to every text in it.
 nlohmann::json FillJson(const nlohmann::json& json, const TextValues& values);
-
-// Draws a fresh value for each parameter, none that `taken` lists for it. A second draw, which the
-// goal does not ask for, is under "other:<name>".
-TextValues DrawValues(const std::map<std::string, std::string>& parameters,
-                      const std::map<std::string, nlohmann::json>& taken, runtime::Random& random);
-// Draws one of the goal's phrasings, adds noise, and fills in `values`. Half of the sentences of
-// training begin with a capital.
-std::string DrawText(const AppliedGoal::Binding& binding, TextValues values, Split split,
-                     const TextNoise& noise, runtime::Random& random);
-void DrawLeftovers(const AppliedGoal::Binding& binding, runtime::Random& random,
-                   std::vector<StartOperation>& operations);
-// Draws the rest of an episode of a goal with situations; `values` are those of its parameters.
-absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& values,
-                           Split split, const TextNoise& noise, runtime::Random& random,
-                           Episode& episode);
-// Binds the goal's parts other than targets: situations, readings, choices, milestones, plan.
-// NOT_FOUND when the capture lacks something that is needed.
-absl::Status BindSituations(const Goal::Definition& goal, const Places& places,
-                            const Capture& capture, AppliedGoal::Binding& binding);
-
-// Returns nothing when the capture lacks what the target needs.
-std::optional<BoundTarget> BindTarget(const GoalTarget& target, const Places& places,
-                                      const Capture& capture, Starts starts);
-
-// Returns the URI of a landmark or place; empty when the service has none.
-const std::string& UriOf(const Places& places, const std::string& resource);
 
 }  // namespace shoal::redfish

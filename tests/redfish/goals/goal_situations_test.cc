@@ -8,8 +8,8 @@
 
 #include "platform/runtime/random.h"
 #include "redfish/capture/uri.h"
+#include "redfish/goals/episode_draw.h"
 #include "redfish/goals/goal.h"
-#include "redfish/goals/goal_binding.h"
 #include "redfish/goals/goal_places.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/redfish/capture/shipped.h"
