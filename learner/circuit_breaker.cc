@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/runtime/check.h"
+#include "platform/runtime/median.h"
 
 namespace shoal::learner {
 namespace {
@@ -21,12 +22,6 @@ constexpr std::array<Symptom, 8> kLasting = {Symptom::kClipFraction,
                                              Symptom::kEvaluationReturn,
                                              Symptom::kLostEpisodes,
                                              Symptom::kLogProbabilityDrift};
-
-double MedianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::size_t IndexOf(Symptom symptom) { return static_cast<std::size_t>(symptom); }
 
@@ -174,10 +169,10 @@ std::optional<double> CircuitBreaker::Baseline::DeviationsOf(double value,
                                                              std::int64_t window) const {
   if (kLeastShareOfWindow * static_cast<std::int64_t>(values_.size()) < window) return std::nullopt;
   std::vector<double> values(values_.begin(), values_.end());
-  const double median = MedianOf(values);
+  const double median = runtime::Median(values);
   for (double& apart : values) apart = std::abs(apart - median);
   const double deviation =
-      std::max(MedianOf(std::move(values)), kLeastDeviation * std::abs(median));
+      std::max(runtime::Median(std::move(values)), kLeastDeviation * std::abs(median));
   if (deviation == 0) return std::nullopt;
   return (value - median) / deviation;
 }

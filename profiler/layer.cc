@@ -18,8 +18,9 @@
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include <algorithm>
 #include <chrono>
+
+#include "platform/runtime/median.h"
 
 namespace shoal::profiler {
 namespace {
@@ -240,12 +241,6 @@ std::vector<Layer> MakeLayers(std::int64_t batch) {
   return layers;
 }
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 std::vector<placement::TimedOperation> TimeLayer(const Layer& layer, runtime::Duration span) {
   constexpr std::size_t kLeast = 3;
   using Clock = std::chrono::steady_clock;
@@ -271,14 +266,16 @@ std::vector<placement::TimedOperation> TimeLayer(const Layer& layer, runtime::Du
     backward.push_back(Seconds(third - second));
   }
   const double bytes = layer.parameter_bytes + layer.input_bytes + layer.output_bytes;
-  std::vector<placement::TimedOperation> timed = {
-      {.kind = layer.kind, .flops = layer.flops, .bytes = bytes, .seconds = Median(forward)}};
+  std::vector<placement::TimedOperation> timed = {{.kind = layer.kind,
+                                                   .flops = layer.flops,
+                                                   .bytes = bytes,
+                                                   .seconds = runtime::Median(forward)}};
   if (!backward.empty()) {
     const double saved = layer.saves_inputs ? layer.input_bytes : layer.output_bytes;
     timed.push_back({.kind = layer.kind,
                      .flops = layer.backward_times * layer.flops,
                      .bytes = bytes + saved,
-                     .seconds = Median(backward)});
+                     .seconds = runtime::Median(backward)});
   }
   return timed;
 }

@@ -46,7 +46,4 @@ std::vector<Layer> MakeLayers(std::int64_t batch);
 // counted.
 std::vector<placement::TimedOperation> TimeLayer(const Layer& layer, runtime::Duration span);
 
-// Returns the middle one of `values`. REQUIRES: there is one.
-double Median(std::vector<double> values);
-
 }  // namespace shoal::profiler

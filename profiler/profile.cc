@@ -7,7 +7,6 @@
 #include <ATen/ops/relu.h>
 #include <absl/strings/str_format.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +17,8 @@
 
 #include "placement/device_fit.h"
 #include "placement/simulator.h"
+#include "platform/runtime/median.h"
+#include "platform/runtime/process_usage.h"
 #include "profiler/layer.h"
 #include "profiler/resnet50.h"
 
@@ -43,7 +44,7 @@ double MemorySpeed() {
     at::add_out(sum, a, b);
     seconds.push_back(SecondsSince(begin));
   }
-  return 3.0 * static_cast<double>(sizeof(float) * kNumbers) / Median(seconds);
+  return 3.0 * static_cast<double>(sizeof(float) * kNumbers) / runtime::Median(seconds);
 }
 
 // Seconds of an operation of one number, forward or backward.
@@ -60,7 +61,7 @@ double Overhead() {
     torch::autograd::grad({y}, {x}, {gradient});
     seconds.push_back(SecondsSince(begin) / (2 * kLength));
   }
-  return Median(seconds);
+  return runtime::Median(seconds);
 }
 
 // For how long the main thread has waited for a processor, by the kernel's statistics.
@@ -69,11 +70,6 @@ double WaitedSeconds() {
   double running = 0;
   double waiting = 0;
   return file >> running >> waiting ? 1e-9 * waiting : 0;
-}
-
-double MemoryBytes() {
-  return 0.9 * static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-         static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
 // The processor as the kernel names it.
@@ -102,12 +98,13 @@ std::string CheckText(const StepCheck& check) {
 
 absl::StatusOr<placement::Device> MeasureDevice(const ProfileOptions& options) {
   try {
-    placement::Device device{.name = options.name,
-                             .memory_bytes = Rounded(MemoryBytes()),
-                             .speed = 0,
-                             .kind_speed = {},
-                             .memory_speed = 0,
-                             .overhead = 0};
+    placement::Device device{
+        .name = options.name,
+        .memory_bytes = Rounded(0.9 * static_cast<double>(runtime::MachineBytes())),
+        .speed = 0,
+        .kind_speed = {},
+        .memory_speed = 0,
+        .overhead = 0};
     options.progress("memory");
     device.memory_speed = Rounded(MemorySpeed());
     options.progress("the fixed cost of an operation");
@@ -148,7 +145,7 @@ absl::StatusOr<StepCheck> CheckStep(const placement::Graph& graph, const placeme
       if (i > 0) seconds.push_back(SecondsSince(first));
     }
     return StepCheck{.predicted_seconds = step.seconds,
-                     .measured_seconds = Median(seconds),
+                     .measured_seconds = runtime::Median(seconds),
                      .waited = (WaitedSeconds() - waited) / SecondsSince(begin)};
   } catch (const std::exception& error) {
     return runtime::Internal(std::string("libtorch cannot train ResNet-50: ") + error.what());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/plan_memory_command.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +18,7 @@
 #include "cli/commands/planned_cluster.h"
 #include "platform/content/parse_json.h"
 #include "platform/runtime/cluster.h"
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/program.h"
 
 namespace shoal::cli {
@@ -30,10 +29,6 @@ struct PlanMemoryFlags {
   std::optional<double> device_gibibytes;
   std::string format = "text";
 };
-
-std::int64_t HostBytes() {
-  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-}
 
 // Adds what the learner program says of its updates.
 absl::Status AddUpdates(const std::vector<std::string>& arguments, const EffectiveConfig& config,
@@ -122,7 +117,8 @@ struct Planned {
 absl::StatusOr<Planned> PlanOf(const PlanMemoryFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const PlannedCluster cluster,
                          GatherCluster(flags.cluster, {"replay", "inference", "learner"}));
-  Planned planned{.plan = {}, .places = {.host_bytes = HostBytes(), .device_bytes = {}}};
+  Planned planned{.plan = {},
+                  .places = {.host_bytes = runtime::MachineBytes(), .device_bytes = {}}};
   if (flags.device_gibibytes) {
     planned.places.device_bytes =
         static_cast<std::int64_t>(*flags.device_gibibytes * (std::int64_t{1} << 30));

@@ -40,11 +40,6 @@ double InterquartileMean(std::vector<double> values) {
   return sum / static_cast<double>(std::ssize(values) - 2 * cut);
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return Percentile(values, 0.5);
-}
-
 std::pair<double, double> BootstrapInterval(const std::vector<double>& values, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> means;

@@ -14,9 +14,6 @@ namespace shoal::cli {
 // There must be at least one value.
 double InterquartileMean(std::vector<double> values);
 
-// The middle value, or the mean of the two middle ones. There must be at least one value.
-double Median(std::vector<double> values);
-
 // The 95 % interval of the interquartile mean: the 2.5th and the 97.5th percentile over 2,000
 // samples with replacement. The same values and seed give the same interval. There must be at least
 // one value.

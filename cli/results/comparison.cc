@@ -20,6 +20,7 @@
 #include "cli/results/run_files.h"
 #include "platform/display/line_chart.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/median.h"
 
 namespace shoal::cli {
 namespace {
@@ -206,7 +207,8 @@ std::string ScoreCells(const std::vector<double>& values) {
   const auto [low, high] = BootstrapInterval(values, 0);
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   return Cell(absl::StrFormat("%.4g [%.4g, %.4g]", InterquartileMean(values), low, high)) +
-         Cell(absl::StrFormat("%.4g", *least)) + Cell(absl::StrFormat("%.4g", Median(values))) +
+         Cell(absl::StrFormat("%.4g", *least)) +
+         Cell(absl::StrFormat("%.4g", runtime::Median(values))) +
          Cell(absl::StrFormat("%.4g", *greatest));
 }
 
@@ -221,8 +223,8 @@ std::string Table(const std::vector<Group>& groups) {
     html += "<tr>" + Cell(EscapeHtml(group.name)) + Cell(std::to_string(group.runs.size())) +
             ScoreCells(Known(group.runs, &Run::score)) +
             Cell(absl::StrFormat("%d of %d", reached.size(), group.runs.size())) +
-            Cell(reached.empty() ? "" : display::ShortNumber(Median(reached))) +
-            Cell(seconds.empty() ? "" : display::ShortNumber(Median(seconds))) + "</tr>";
+            Cell(reached.empty() ? "" : display::ShortNumber(runtime::Median(reached))) +
+            Cell(seconds.empty() ? "" : display::ShortNumber(runtime::Median(seconds))) + "</tr>";
   }
   return html + "</table></div>";
 }

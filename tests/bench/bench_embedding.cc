@@ -29,6 +29,7 @@
 #include "platform/content/canonical_json.h"
 #include "platform/content/content_key.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/median.h"
 #include "platform/transport/channel.h"
 #include "platform/transport/client_stream.h"
 #include "proto/act.grpc.pb.h"
@@ -293,11 +294,6 @@ absl::StatusOr<Round> RunRound(const std::string& folder, const Options& options
   return round;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 absl::StatusOr<nlohmann::json> Run(const std::string& folder, const Options& options) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> texts, LargeTexts(options));
   nlohmann::json rounds = nlohmann::json::array();
@@ -317,7 +313,7 @@ absl::StatusOr<nlohmann::json> Run(const std::string& folder, const Options& opt
   }
   return nlohmann::json{{"bench", "embedding"},  {"encoder", options.encoder},
                         {"texts", texts.size()}, {"rows", options.rows},
-                        {"rounds", rounds},      {"p99_ratio", Median(ratios)}};
+                        {"rounds", rounds},      {"p99_ratio", runtime::Median(ratios)}};
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class Model {
     if (5 * norms.size() < window) return false;
     const auto median = [](std::vector<double> values) {
       std::sort(values.begin(), values.end());
-      return values[values.size() / 2];
+      return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
     };
     const double middle = median(norms);
     for (double& norm : norms) norm = std::abs(norm - middle);

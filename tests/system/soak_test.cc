@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/median.h"
 #include "platform/runtime/process_usage.h"
 #include "shoal_run.h"
 #include "tests/doubles/environment_number.h"
@@ -23,12 +24,6 @@ namespace {
 using std::chrono::seconds;
 
 constexpr double kMebibyte = 1 << 20;
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 seconds SoakTime() {
   return seconds(std::max(30, doubles::EnvironmentNumber("SHOAL_SOAK_SECONDS", 180)));
@@ -84,7 +79,7 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
   table << "resident MiB, the median of each third\n";
   for (const auto& [program, pid] : pids) {
     table << program;
-    for (const auto& part : thirds) table << ' ' << Median(part.at(program));
+    for (const auto& part : thirds) table << ' ' << runtime::Median(part.at(program));
     table << '\n';
   }
   WARN(table.str());
@@ -95,7 +90,8 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
   for (const auto& [program, pid] : pids) {
     INFO(program << "\n" << table.str());
     REQUIRE(run.Children(program) == std::vector<pid_t>{pid});
-    REQUIRE(Median(thirds[2].at(program)) <= 1.02 * Median(thirds[1].at(program)) + 4);
+    REQUIRE(runtime::Median(thirds[2].at(program)) <=
+            1.02 * runtime::Median(thirds[1].at(program)) + 4);
   }
   run.Interrupt();
   REQUIRE(run.WaitForExit(seconds(15)));

@@ -39,6 +39,10 @@ double ResidentBytes(pid_t pid) {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
+std::int64_t MachineBytes() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+}
+
 std::vector<prometheus::MetricFamily> ProcessUsage::Collect() const {
   prometheus::ClientMetric cpu;
   cpu.label = {{"program", program_}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What processes take of their machine: processor time and resident memory, of this process also as
-// metrics.
+// metrics; and the memory that the machine has.
 //
 // The values are read from the kernel whenever somebody asks for them, so nothing has to keep them
 // up to date. Thread-safe.
@@ -10,6 +10,7 @@
 #include <prometheus/metric_family.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ double CpuSeconds();
 
 // The resident memory of a process; 0 for one that is gone.
 double ResidentBytes(pid_t pid);
+
+// The physical memory of this machine, whatever a control group allows of it.
+std::int64_t MachineBytes();
 
 class ProcessUsage final : public prometheus::Collectable {
  public:

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,15 @@ TEST_CASE("a metric that is described by its name alone has a heading, a unit an
         "kind=\"histogram\"", "unit=\"per second\"", "draw=\"rate\""}) {
     REQUIRE(Has(text, part));
   }
+}
+
+TEST_CASE("the machine's memory is what the kernel says of it") {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::int64_t kibibytes = 0;
+  REQUIRE(file >> name >> kibibytes);
+  REQUIRE(name == "MemTotal:");
+  REQUIRE(MachineBytes() == kibibytes * 1024);
 }
 
 TEST_CASE("a process tells the processor time and the memory that it takes") {
