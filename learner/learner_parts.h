@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Learner consists of. Only learner.cc and learner_holder.cc see it.
+// What a Learner consists of. Its source makes the parts, in Learner::Start and what that calls.
+// Only the sources of the learner and of its holder see it.
 #pragma once
 
 #include <cstddef>
