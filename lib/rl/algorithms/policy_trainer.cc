@@ -14,13 +14,12 @@
 #include "rl/algorithms/batch_statistics.h"
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
-#include "rl/algorithms/normalisation.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
 #include "rl/algorithms/step_draws.h"
 #include "rl/algorithms/target_estimation.h"
-#include "rl/algorithms/trainer_checkpoint.h"
 #include "rl/algorithms/training_batch.h"
+#include "rl/algorithms/training_state.h"
 #include "rl/estimators/kl_control.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
@@ -73,33 +72,25 @@ struct PolicyTrainer::State {
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
         device(where),
-        flat(Zeros(layout.total)),
-        target(algorithm->policy() == nullptr ? Zeros(layout.total) : at::Tensor()),
-        reduced(Zeros(layout.trainable + kSumFloats)),
-        gradient(spec, layout, flat, reduced.narrow(0, 0, layout.trainable), arithmetic),
-        optimiser(optimiser_options, flat.narrow(0, 0, layout.trainable),
-                  reduced.narrow(0, 0, layout.trainable),
-                  {{.offset = 0, .size = layout.trainable}}),
-        normalisation(spec,
-                      {.clipping = options.clipping(),
-                       .limit = options.reward_limit,
-                       .normalise_returns = options.normalise_returns,
-                       .gamma = options.gamma},
-                      group),
-        rate(options.learning_rate) {
-    std::vector<float> initial(static_cast<std::size_t>(layout.total));
-    layout.Initialise(seed, initial);
-    flat.copy_(model::OnDevice(initial, device));
-    if (!target.defined()) return;
-    target.copy_(flat);
+        reduced(at::zeros({layout.trainable + kSumFloats},
+                          at::TensorOptions(at::kFloat).device(device))),
+        trained({.spec = spec,
+                 .options = options,
+                 .layout = layout,
+                 .seed = seed,
+                 .has_target_network = algorithm->policy() == nullptr,
+                 .keeps_rate = schedule == Schedule::kKl},
+                optimiser_options, gradients(), group),
+        gradient(spec, layout, trained.parameters, gradients(), arithmetic) {
+    if (!trained.target.defined()) return;
     if (algorithm->soft() != nullptr) {
-      soft.emplace(spec, layout,
-                   SoftParameters{.trained = flat,
-                                  .target = target,
-                                  .gradient = reduced.narrow(0, 0, layout.trainable)},
-                   algorithm->soft()->TargetEntropy(spec));
+      soft.emplace(
+          spec, layout,
+          SoftParameters{
+              .trained = trained.parameters, .target = trained.target, .gradient = gradients()},
+          algorithm->soft()->TargetEntropy(spec));
     } else {
-      target_network.emplace(spec, layout, target, /*gradient=*/at::Tensor(), arithmetic);
+      target_network.emplace(spec, layout, trained.target, /*gradient=*/at::Tensor(), arithmetic);
     }
   }
 
@@ -115,26 +106,15 @@ struct PolicyTrainer::State {
   const std::uint64_t seed;
   collectives::GradientReducer& reducer;
   const model::ParameterLayout layout;
-  // Where the tensors below lie.
+  // Where all tensors lie.
   const at::Device device;
-  // [total].
-  const at::Tensor flat;
-  // The parameters of the target network, [total]; undefined with an algorithm of the first family.
-  const at::Tensor target;
-  std::optional<PolicyGradient> target_network;
   // [trainable + kSumFloats].
   const at::Tensor reduced;
+  TrainingState trained;
+  std::optional<PolicyGradient> target_network;
   PolicyGradient gradient;
   // With a soft algorithm only.
   std::optional<SoftGradient> soft;
-  training::FlatOptimiser optimiser;
-  Normalisation normalisation;
-  std::int64_t updates = 0;
-  std::int64_t clonings = 0;
-  // The updates of the parameters that were adopted.
-  std::int64_t adopted = 0;
-  // The learning rate of the next update.
-  double rate;
   double rate_factor = 1;
   Judge judge;
 
@@ -151,10 +131,6 @@ struct PolicyTrainer::State {
     std::span<const std::int64_t> demonstrations;
   };
 
-  at::Tensor Zeros(std::int64_t size) const {
-    return at::zeros({size}, at::TensorOptions(at::kFloat).device(device));
-  }
-  at::Tensor trainable() const { return flat.narrow(0, 0, layout.trainable); }
   // Holds the gradient of the mean loss after MeanGradient.
   at::Tensor gradients() const { return reduced.narrow(0, 0, layout.trainable); }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
@@ -167,7 +143,9 @@ struct PolicyTrainer::State {
   absl::StatusOr<double> Descend(double with_rate);
   // The random numbers of the coming optimiser step. A trainer that only computes gradients makes
   // none, and its parameters tell the steps of others.
-  StepDraws Draws() const { return {seed, reducer.rank(), optimiser.moments().steps + adopted}; }
+  StepDraws Draws() const {
+    return {seed, reducer.rank(), trained.optimiser.moments().steps + trained.adopted};
+  }
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
@@ -188,11 +166,6 @@ struct PolicyTrainer::State {
   // Both change the rewards of the batch, as the options say.
   absl::StatusOr<UpdateReport> Update(UnrollBatch& batch, const BehaviourCloningTerm* cloning);
   absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch& demonstrations, double with_rate);
-  // Renews the moments of observations, for all networks.
-  absl::Status Observe(const UnrollBatch& batch);
-  TrainerCheckpoint Snapshot(const std::string& note) const;
-  // Changes nothing where it returns an error.
-  absl::Status Restore(const TrainerCheckpoint& checkpoint);
 };
 
 std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch, const char* name,
@@ -201,7 +174,7 @@ std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch
   const std::string purpose = std::string(name) + " of rank " + std::to_string(reducer.rank()) +
                               " in pass " + std::to_string(epoch);
   return Shuffled(ItemsOf(batch.batch, batch.weight, spec.has_core()), seed, purpose,
-                  static_cast<std::uint64_t>(updates));
+                  static_cast<std::uint64_t>(trained.updates));
 }
 
 absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
@@ -257,7 +230,7 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
 absl::StatusOr<double> PolicyTrainer::State::Descend(double with_rate) {
   const double norm = training::ClipByNorm(gradients(), options.max_gradient_norm);
   if (!std::isfinite(norm)) return collectives::SharedFailure("the gradient is not finite");
-  optimiser.Step(with_rate);
+  trained.optimiser.Step(with_rate);
   return norm;
 }
 
@@ -279,7 +252,7 @@ absl::Status PolicyTrainer::State::Step(Material& material, const Minibatch& min
   if (cloning_gradient.defined()) {
     gradients().add_(cloning_gradient, material.cloning_coefficient);
   }
-  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(rate * rate_factor));
+  SHOAL_ASSIGN_OR_RETURN(const double norm, Descend(trained.rate * rate_factor));
   report.gradient_norm += norm;
   report.step_seconds += watch.Lap();
   return absl::OkStatus();
@@ -350,91 +323,72 @@ absl::Status PolicyTrainer::State::CheckFinite(const UpdateReport& report) const
   if (!std::isfinite(report.policy_loss + report.value_loss)) {
     return collectives::SharedFailure("the loss is not finite");
   }
-  if (!std::isfinite(trainable().sum().item<float>())) {
+  if (!std::isfinite(trained.trainable().sum().item<float>())) {
     return collectives::SharedFailure("the parameters are not finite");
   }
   return absl::OkStatus();
 }
 
-absl::Status PolicyTrainer::State::Observe(const UnrollBatch& batch) {
-  if (!normalisation.normalises_observations()) return absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(normalisation.Observe(batch));
-  const auto write = [this](const char* name, const std::vector<float>& numbers) {
-    const model::ParameterInfo* const place = layout.Find(name);
-    const at::Tensor renewed = model::OnDevice(numbers, device);
-    flat.narrow(0, place->offset, place->size).copy_(renewed);
-    if (target.defined()) target.narrow(0, place->offset, place->size).copy_(renewed);
-  };
-  write(model::kObservationMean, normalisation.observation_mean());
-  write(model::kObservationScale, normalisation.observation_scale());
-  return absl::OkStatus();
-}
-
 absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& demonstrations,
                                                                    double with_rate) {
-  if (normalisation.shapes_rewards()) {
-    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(demonstrations));
+  if (trained.normalisation.shapes_rewards()) {
+    SHOAL_RETURN_IF_ERROR(trained.normalisation.ShapeRewards(demonstrations));
   }
   TrainingBatch batch(demonstrations, spec, cloning_algorithm, device);
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
   SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch, items, times));
-  CloningReport report{.cloning = clonings + 1, .rows = sums.weight()};
+  CloningReport report{.cloning = trained.clonings + 1, .rows = sums.weight()};
   if (sums.weight() > 0) {
     report.loss = sums.policy_loss() / sums.weight();
     report.agreement = sums.metric(0) / sums.weight();
     report.entropy = sums.entropy() / sums.weight();
     SHOAL_ASSIGN_OR_RETURN(report.gradient_norm, Descend(with_rate));
   }
-  ++clonings;
-  SHOAL_RETURN_IF_ERROR(Observe(demonstrations));
+  ++trained.clonings;
+  SHOAL_RETURN_IF_ERROR(trained.Observe(demonstrations));
   return report;
 }
 
 void PolicyTrainer::State::BeginUpdate(UpdateReport& report) {
   if (schedule == Schedule::kLinear) {
     const double end = options.learning_rate * options.schedule_end;
-    rate =
-        end + training::LinearRate(options.learning_rate - end, updates, options.schedule_updates);
+    trained.rate = end + training::LinearRate(options.learning_rate - end, trained.updates,
+                                              options.schedule_updates);
   }
-  report.update = updates + 1;
-  report.learning_rate = rate * rate_factor;
+  report.update = trained.updates + 1;
+  report.learning_rate = trained.rate * rate_factor;
 }
 
 absl::Status PolicyTrainer::State::Attempt(const std::function<absl::Status()>& steps,
                                            const UpdateReport& report) {
-  const at::Tensor parameters_before = trainable().clone();
-  const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
-                                                        optimiser.moments().second.clone(),
-                                                        optimiser.moments().steps};
-  absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
-    SHOAL_RETURN_IF_ERROR(steps());
-    return CheckFinite(report);
+  return trained.Attempt([&]() -> absl::Status {
+    absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
+      SHOAL_RETURN_IF_ERROR(steps());
+      return CheckFinite(report);
+    });
+    return passed.ok() && judge ? judge(report) : passed;
   });
-  if (passed.ok() && judge) passed = judge(report);
-  if (passed.ok()) return passed;
-  trainable().copy_(parameters_before);
-  optimiser.Restore(moments_before);
-  return passed;
 }
 
 void PolicyTrainer::State::EndUpdate(const UpdateReport& report) {
-  ++updates;
+  ++trained.updates;
   if (soft) {
-    target.lerp_(flat, options.target_rate);
-  } else if (target.defined() && updates % options.target_updates == 0) {
-    target.copy_(flat);
+    trained.target.lerp_(trained.parameters, options.target_rate);
+  } else if (trained.target.defined() && trained.updates % options.target_updates == 0) {
+    trained.target.copy_(trained.parameters);
   }
   if (schedule == Schedule::kKl && report.rows > 0) {
-    rate = estimators::KlAdaptiveRate(rate, report.approximate_kl, options.kl_target);
+    trained.rate =
+        estimators::KlAdaptiveRate(trained.rate, report.approximate_kl, options.kl_target);
   }
 }
 
 absl::StatusOr<RankGradient> PolicyTrainer::State::ComputeGradient(UnrollBatch& batch) {
   training::Stopwatch watch;
-  if (normalisation.shapes_rewards()) {
-    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
+  if (trained.normalisation.shapes_rewards()) {
+    SHOAL_RETURN_IF_ERROR(trained.normalisation.ShapeRewards(batch));
   }
   RankGradient computed;
   UpdateReport& report = computed.report;
@@ -468,13 +422,13 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::ApplyGradient(const RankGradi
 absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
                                                           const BehaviourCloningTerm* cloning) {
   training::Stopwatch watch;
-  const estimators::RunningMoments returns_before = normalisation.returns();
-  if (normalisation.shapes_rewards()) {
-    SHOAL_RETURN_IF_ERROR(normalisation.ShapeRewards(batch));
+  const estimators::RunningMoments returns_before = trained.normalisation.returns();
+  if (trained.normalisation.shapes_rewards()) {
+    SHOAL_RETURN_IF_ERROR(trained.normalisation.ShapeRewards(batch));
   }
   UpdateReport report;
   BeginUpdate(report);
-  report.return_deviation = normalisation.return_deviation();
+  report.return_deviation = trained.normalisation.return_deviation();
   Material material{.own = TrainingBatch(batch, spec, *algorithm, device)};
   if (cloning != nullptr) {
     material.demonstrations.emplace(cloning->demonstrations, spec, cloning_term, device);
@@ -485,56 +439,12 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
   report.estimate_seconds = watch.Lap();
   const absl::Status passed = Attempt([&] { return RunEpochs(material, report); }, report);
   if (!passed.ok()) {
-    normalisation.RestoreReturns(returns_before);
+    trained.normalisation.RestoreReturns(returns_before);
     return passed;
   }
-  SHOAL_RETURN_IF_ERROR(Observe(batch));
+  SHOAL_RETURN_IF_ERROR(trained.Observe(batch));
   EndUpdate(report);
   return report;
-}
-
-TrainerCheckpoint PolicyTrainer::State::Snapshot(const std::string& note) const {
-  const training::FlatOptimiser::Moments& moments = optimiser.moments();
-  return {.spec = spec,
-          .layout = layout,
-          .parameters = model::OnHost(flat),
-          .target = target.defined() ? model::OnHost(target) : std::vector<float>(),
-          .optimiser = options.optimiser,
-          .first_moment = model::OnHost(moments.first),
-          .second_moment = model::OnHost(moments.second),
-          .optimiser_steps = moments.steps,
-          .normalisation = normalisation.has_moments() ? normalisation.Serialise() : "",
-          .updates = updates,
-          .clonings = clonings,
-          .learning_rate = rate,
-          .seed = seed,
-          .note = note};
-}
-
-absl::Status PolicyTrainer::State::Restore(const TrainerCheckpoint& checkpoint) {
-  if (checkpoint.optimiser != options.optimiser) {
-    return runtime::FailedPrecondition("checkpoint: of optimiser " + checkpoint.optimiser +
-                                       ", algorithm.optimiser is " + options.optimiser);
-  }
-  const training::FlatOptimiser::Moments& own = optimiser.moments();
-  const at::Tensor first = model::OnDevice(checkpoint.first_moment, at::kCPU);
-  const at::Tensor second = model::OnDevice(checkpoint.second_moment, at::kCPU);
-  if (first.sizes() != own.first.sizes() || second.sizes() != own.second.sizes()) {
-    return runtime::DataLoss(
-        "checkpoint: moments of the optimiser have other sizes than parameters");
-  }
-  if (target.defined() && checkpoint.target.empty()) {
-    return runtime::FailedPrecondition("checkpoint: without the target network that algorithm " +
-                                       options.name + " needs");
-  }
-  SHOAL_RETURN_IF_ERROR(normalisation.Restore(checkpoint.normalisation));
-  flat.copy_(model::OnDevice(checkpoint.parameters, device));
-  if (target.defined()) target.copy_(model::OnDevice(checkpoint.target, device));
-  optimiser.Restore({first, second, checkpoint.optimiser_steps});
-  updates = checkpoint.updates;
-  clonings = checkpoint.clonings;
-  if (schedule == Schedule::kKl) rate = checkpoint.learning_rate;
-  return absl::OkStatus();
 }
 
 PolicyTrainer::PolicyTrainer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -609,7 +519,7 @@ absl::Status PolicyTrainer::CheckAsynchronous() const {
                   "which makes " + std::to_string(needs.update_epochs * needs.minibatches) +
                       " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
   }
-  if (state_->normalisation.normalises_observations()) {
+  if (state_->trained.normalisation.normalises_observations()) {
     return refuse("policy.normalise_observations", "whose moments all ranks have in common");
   }
   if (state_->options.normalise_returns) {
@@ -634,9 +544,12 @@ absl::StatusOr<UpdateReport> PolicyTrainer::ApplyGradient(const RankGradient& gr
 std::int64_t PolicyTrainer::gradient_size() const { return state_->layout.trainable; }
 std::int64_t PolicyTrainer::parameter_count() const { return state_->layout.total; }
 
-std::vector<float> PolicyTrainer::Parameters() const { return model::OnHost(state_->flat); }
+std::vector<float> PolicyTrainer::Parameters() const {
+  return model::OnHost(state_->trained.parameters);
+}
 std::vector<float> PolicyTrainer::TargetParameters() const {
-  return state_->target.defined() ? model::OnHost(state_->target) : std::vector<float>();
+  return state_->trained.target.defined() ? model::OnHost(state_->trained.target)
+                                          : std::vector<float>();
 }
 
 std::int64_t PolicyTrainer::target_number() const {
@@ -645,19 +558,8 @@ std::int64_t PolicyTrainer::target_number() const {
 
 absl::Status PolicyTrainer::Adopt(std::int64_t updates, std::span<const float> parameters,
                                   std::span<const float> target) {
-  const auto size = static_cast<std::size_t>(parameter_count());
-  if (parameters.size() != size ||
-      (!target.empty() && (target.size() != size || !state_->target.defined()))) {
-    return runtime::InvalidArgument("parameters: " + std::to_string(parameters.size()) + " and " +
-                                    std::to_string(target.size()) + " numbers, not " +
-                                    std::to_string(size));
-  }
-  return model::GuardTorch("parameters", [&]() -> absl::Status {
-    at::Tensor(state_->flat).copy_(model::OnDevice(parameters, at::kCPU));
-    if (!target.empty()) at::Tensor(state_->target).copy_(model::OnDevice(target, at::kCPU));
-    state_->updates = state_->adopted = updates;
-    return absl::OkStatus();
-  });
+  return model::GuardTorch("parameters",
+                           [&] { return state_->trained.Adopt(updates, parameters, target); });
 }
 
 absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(UnrollBatch demonstrations,
@@ -670,46 +572,28 @@ absl::StatusOr<CloningReport> PolicyTrainer::CloneBehaviour(UnrollBatch demonstr
 
 absl::StatusOr<std::string> PolicyTrainer::SerializeParameters(
     const model::Metadata& metadata) const {
-  const at::Tensor host = state_->flat.to(at::kCPU);
+  const at::Tensor host = state_->trained.parameters.to(at::kCPU);
   return state_->layout.Write(FloatsOf(host), state_->spec, metadata);
 }
 
 std::string PolicyTrainer::Digest() const {
-  const at::Tensor host = state_->flat.to(at::kCPU);
+  const at::Tensor host = state_->trained.parameters.to(at::kCPU);
   const auto bytes = std::as_bytes(FloatsOf(host));
   return model::HexSha256({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 const Requirements& PolicyTrainer::requirements() const { return state_->requirements; }
-std::int64_t PolicyTrainer::updates() const { return state_->updates; }
-std::int64_t PolicyTrainer::clonings() const { return state_->clonings; }
+std::int64_t PolicyTrainer::updates() const { return state_->trained.updates; }
+std::int64_t PolicyTrainer::clonings() const { return state_->trained.clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  return WriteTrainerCheckpoint(folder, state_->Snapshot(note));
+  return state_->trained.Save(folder, note);
 }
-
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, state_->spec));
-  if (checkpoint.spec.Digest() != state_->spec.Digest()) {
-    SHOAL_ASSIGN_OR_RETURN(const model::FitReport report,
-                           FitToNetwork(state_->spec, state_->seed, checkpoint));
-    const std::string changes = ToString(report);
-    return runtime::FailedPrecondition(
-        "checkpoint in " + folder + ": of another [policy] than this one's: " +
-        (changes.empty() ? "all its parameters have the same shapes" : changes) +
-        " (learner.fit_parameters keeps what fits)");
-  }
-  SHOAL_RETURN_IF_ERROR(state_->Restore(checkpoint));
-  return std::move(checkpoint.note);
+  return state_->trained.Load(folder);
 }
-
 absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, state_->spec));
-  SHOAL_ASSIGN_OR_RETURN(model::FitReport report,
-                         FitToNetwork(state_->spec, state_->seed, checkpoint));
-  if (checkpoint.target.empty()) checkpoint.target = checkpoint.parameters;
-  SHOAL_RETURN_IF_ERROR(state_->Restore(checkpoint));
-  return FittedCheckpoint{std::move(checkpoint.note), std::move(report)};
+  return state_->trained.LoadFitting(folder);
 }
 
 }  // namespace shoal::algorithms

@@ -23,10 +23,10 @@
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/algorithms/requirements.h"
+#include "rl/algorithms/trainer_checkpoint.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/compute_device.h"
-#include "rl/model/parameter_fit.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/safetensors.h"
 
@@ -118,12 +118,6 @@ struct RankGradient {
   std::vector<float> values = {};
   // Without the numbers of a step: the gradient's norm, learning rate and number of the update.
   UpdateReport report = {};
-};
-
-// A checkpoint that may be of another network.
-struct FittedCheckpoint {
-  std::string note;
-  model::FitReport parameters;
 };
 
 class PolicyTrainer {

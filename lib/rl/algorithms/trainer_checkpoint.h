@@ -43,6 +43,12 @@ struct TrainerCheckpoint {
   std::string note;
 };
 
+// What is left of a checkpoint that may have been of another network.
+struct FittedCheckpoint {
+  std::string note;
+  model::FitReport parameters;
+};
+
 // Writes one more checkpoint below `folder`, numbered by updates and clonings, and keeps the two
 // before it. Returns the errors of training::WriteCheckpoint.
 absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint);

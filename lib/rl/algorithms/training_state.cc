@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/training_state.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+#include "rl/model/torch_device.h"
+
+namespace shoal::algorithms {
+namespace {
+
+at::Tensor Zeros(std::int64_t size, const at::Device& device) {
+  return at::zeros({size}, at::TensorOptions(at::kFloat).device(device));
+}
+
+}  // namespace
+
+TrainingState::TrainingState(const TrainingSetup& of,
+                             const training::OptimiserOptions& optimiser_options,
+                             const at::Tensor& gradient, collectives::GradientReducer& reducer)
+    : setup(of),
+      parameters(Zeros(setup.layout.total, gradient.device())),
+      target(setup.has_target_network ? Zeros(setup.layout.total, gradient.device())
+                                      : at::Tensor()),
+      optimiser(optimiser_options, trainable(), gradient,
+                {{.offset = 0, .size = setup.layout.trainable}}),
+      normalisation(setup.spec,
+                    {.clipping = setup.options.clipping(),
+                     .limit = setup.options.reward_limit,
+                     .normalise_returns = setup.options.normalise_returns,
+                     .gamma = setup.options.gamma},
+                    reducer),
+      rate(setup.options.learning_rate) {
+  std::vector<float> initial(static_cast<std::size_t>(setup.layout.total));
+  setup.layout.Initialise(setup.seed, initial);
+  parameters.copy_(model::OnDevice(initial, device()));
+  if (target.defined()) target.copy_(parameters);
+}
+
+absl::Status TrainingState::Attempt(const std::function<absl::Status()>& steps) {
+  const at::Tensor parameters_before = trainable().clone();
+  const training::FlatOptimiser::Moments moments_before{optimiser.moments().first.clone(),
+                                                        optimiser.moments().second.clone(),
+                                                        optimiser.moments().steps};
+  const absl::Status passed = steps();
+  if (passed.ok()) return passed;
+  trainable().copy_(parameters_before);
+  optimiser.Restore(moments_before);
+  return passed;
+}
+
+absl::Status TrainingState::Observe(const UnrollBatch& batch) {
+  if (!normalisation.normalises_observations()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(normalisation.Observe(batch));
+  const auto write = [this](const char* name, const std::vector<float>& numbers) {
+    const model::ParameterInfo* const place = setup.layout.Find(name);
+    const at::Tensor renewed = model::OnDevice(numbers, device());
+    parameters.narrow(0, place->offset, place->size).copy_(renewed);
+    if (target.defined()) target.narrow(0, place->offset, place->size).copy_(renewed);
+  };
+  write(model::kObservationMean, normalisation.observation_mean());
+  write(model::kObservationScale, normalisation.observation_scale());
+  return absl::OkStatus();
+}
+
+TrainerCheckpoint TrainingState::Snapshot(const std::string& note) const {
+  const training::FlatOptimiser::Moments& moments = optimiser.moments();
+  return {.spec = setup.spec,
+          .layout = setup.layout,
+          .parameters = model::OnHost(parameters),
+          .target = target.defined() ? model::OnHost(target) : std::vector<float>(),
+          .optimiser = setup.options.optimiser,
+          .first_moment = model::OnHost(moments.first),
+          .second_moment = model::OnHost(moments.second),
+          .optimiser_steps = moments.steps,
+          .normalisation = normalisation.has_moments() ? normalisation.Serialise() : "",
+          .updates = updates,
+          .clonings = clonings,
+          .learning_rate = rate,
+          .seed = setup.seed,
+          .note = note};
+}
+
+absl::Status TrainingState::Restore(const TrainerCheckpoint& checkpoint) {
+  if (checkpoint.optimiser != setup.options.optimiser) {
+    return runtime::FailedPrecondition("checkpoint: of optimiser " + checkpoint.optimiser +
+                                       ", algorithm.optimiser is " + setup.options.optimiser);
+  }
+  const training::FlatOptimiser::Moments& own = optimiser.moments();
+  const at::Tensor first = model::OnDevice(checkpoint.first_moment, at::kCPU);
+  const at::Tensor second = model::OnDevice(checkpoint.second_moment, at::kCPU);
+  if (first.sizes() != own.first.sizes() || second.sizes() != own.second.sizes()) {
+    return runtime::DataLoss(
+        "checkpoint: moments of the optimiser have other sizes than parameters");
+  }
+  if (target.defined() && checkpoint.target.empty()) {
+    return runtime::FailedPrecondition("checkpoint: without the target network that algorithm " +
+                                       setup.options.name + " needs");
+  }
+  SHOAL_RETURN_IF_ERROR(normalisation.Restore(checkpoint.normalisation));
+  parameters.copy_(model::OnDevice(checkpoint.parameters, device()));
+  if (target.defined()) target.copy_(model::OnDevice(checkpoint.target, device()));
+  optimiser.Restore({first, second, checkpoint.optimiser_steps});
+  updates = checkpoint.updates;
+  clonings = checkpoint.clonings;
+  if (setup.keeps_rate) rate = checkpoint.learning_rate;
+  return absl::OkStatus();
+}
+
+absl::Status TrainingState::Save(const std::string& folder, const std::string& note) const {
+  return WriteTrainerCheckpoint(folder, Snapshot(note));
+}
+
+absl::StatusOr<std::string> TrainingState::Load(const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, setup.spec));
+  if (checkpoint.spec.Digest() != setup.spec.Digest()) {
+    SHOAL_ASSIGN_OR_RETURN(const model::FitReport report,
+                           FitToNetwork(setup.spec, setup.seed, checkpoint));
+    const std::string changes = ToString(report);
+    return runtime::FailedPrecondition(
+        "checkpoint in " + folder + ": of another [policy] than this one's: " +
+        (changes.empty() ? "all its parameters have the same shapes" : changes) +
+        " (learner.fit_parameters keeps what fits)");
+  }
+  SHOAL_RETURN_IF_ERROR(Restore(checkpoint));
+  return std::move(checkpoint.note);
+}
+
+absl::StatusOr<FittedCheckpoint> TrainingState::LoadFitting(const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, setup.spec));
+  SHOAL_ASSIGN_OR_RETURN(model::FitReport report, FitToNetwork(setup.spec, setup.seed, checkpoint));
+  if (checkpoint.target.empty()) checkpoint.target = checkpoint.parameters;
+  SHOAL_RETURN_IF_ERROR(Restore(checkpoint));
+  return FittedCheckpoint{std::move(checkpoint.note), std::move(report)};
+}
+
+absl::Status TrainingState::Adopt(std::int64_t updates_of_other,
+                                  std::span<const float> parameters_of_other,
+                                  std::span<const float> target_of_other) {
+  const auto size = static_cast<std::size_t>(setup.layout.total);
+  if (parameters_of_other.size() != size ||
+      (!target_of_other.empty() && (target_of_other.size() != size || !target.defined()))) {
+    return runtime::InvalidArgument("parameters: " + std::to_string(parameters_of_other.size()) +
+                                    " and " + std::to_string(target_of_other.size()) +
+                                    " numbers, not " + std::to_string(size));
+  }
+  parameters.copy_(model::OnDevice(parameters_of_other, at::kCPU));
+  if (!target_of_other.empty()) {
+    target.copy_(model::OnDevice(target_of_other, at::kCPU));
+  }
+  updates = adopted = updates_of_other;
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::algorithms

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that training changes: parameters, those of the target network, what the optimiser
+// remembers, moments of observations and returns, the counts of updates, and the learning rate. A
+// checkpoint keeps it (trainer_checkpoint.h), and another trainer's parameters may replace its own.
+//
+// Networks compute with its tensors, so whatever changes them writes into them. Not thread-safe.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "rl/algorithms/algorithm_options.h"
+#include "rl/algorithms/normalisation.h"
+#include "rl/algorithms/trainer_checkpoint.h"
+#include "rl/algorithms/unroll_batch.h"
+#include "rl/collectives/gradient_reducer.h"
+#include "rl/model/parameter_layout.h"
+#include "rl/model/policy_spec.h"
+#include "rl/training/flat_optimiser.h"
+
+namespace shoal::algorithms {
+
+// What a state is of. It must outlive the state.
+struct TrainingSetup {
+  const model::PolicySpec& spec;
+  const AlgorithmOptions& options;
+  const model::ParameterLayout& layout;
+  std::uint64_t seed = 0;
+  bool has_target_network = false;
+  // Whether the learning rate goes on as it was in a checkpoint, rather than as the options say.
+  bool keeps_rate = false;
+};
+
+struct TrainingState {
+  // Parameters begin with the start values of the seed, the target network with the same.
+  // `gradient` is [trainable]; it tells the device, and every step of the optimiser reads it.
+  // `reducer` must outlive the state.
+  TrainingState(const TrainingSetup& of, const training::OptimiserOptions& optimiser_options,
+                const at::Tensor& gradient, collectives::GradientReducer& reducer);
+
+  at::Device device() const { return parameters.device(); }
+  // The parameters that the optimiser changes, [trainable].
+  at::Tensor trainable() const { return parameters.narrow(0, 0, setup.layout.trainable); }
+
+  // Makes `steps`. After an error of theirs, parameters and the optimiser's memory are as before.
+  absl::Status Attempt(const std::function<absl::Status()>& steps);
+  // Renews the moments of observations, for all networks. The errors are those of the reducer.
+  absl::Status Observe(const UnrollBatch& batch);
+
+  // PolicyTrainer's functions of these names, which have the same contracts. Where one returns an
+  // error, nothing has changed.
+  absl::Status Save(const std::string& folder, const std::string& note) const;
+  absl::StatusOr<std::string> Load(const std::string& folder);
+  absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
+  // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps
+  // the target network. Returns INVALID_ARGUMENT for sizes that do not fit.
+  absl::Status Adopt(std::int64_t updates_of_other, std::span<const float> parameters_of_other,
+                     std::span<const float> target_of_other);
+
+  const TrainingSetup setup;
+  // [total].
+  const at::Tensor parameters;
+  // The parameters of the target network, [total]; undefined without one.
+  const at::Tensor target;
+  training::FlatOptimiser optimiser;
+  Normalisation normalisation;
+  std::int64_t updates = 0;
+  std::int64_t clonings = 0;
+  // The updates of the parameters that were adopted.
+  std::int64_t adopted = 0;
+  // The learning rate of the next update.
+  double rate;
+
+ private:
+  TrainerCheckpoint Snapshot(const std::string& note) const;
+  // REQUIRES: the checkpoint's parameters are of this layout.
+  absl::Status Restore(const TrainerCheckpoint& checkpoint);
+};
+
+}  // namespace shoal::algorithms
