@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
 
 #include "learner/learner.h"
 #include "platform/runtime/log.h"
@@ -18,7 +19,8 @@ int main(int argc, char** argv) {
   collectives::LaunchOptions launch = collectives::LaunchFlags("learner", argc, argv);
   const auto launched = collectives::LaunchRanks(launch);
   if (launched.ok() && launched->exit_code) return *launched->exit_code;
-  if (const char* rank = std::getenv("RANK")) ::setenv("SHOAL_INDEX", rank, 0);
+  const auto environment = collectives::ReadRankEnvironment();
+  if (environment.ok()) ::setenv("SHOAL_INDEX", std::to_string(environment->rank).c_str(), 0);
 
   runtime::Program program("learner", "Trains the policy on unrolls and publishes parameters.");
   learner::LearnerSetup setup;
@@ -55,7 +57,6 @@ int main(int argc, char** argv) {
   setup.run = program.run();
   setup.cluster = program.cluster();
 
-  const auto environment = collectives::ReadRankEnvironment();
   if (!environment.ok()) return program.Fail(environment.status());
   setup.local_rank = environment->local_rank;
   setup.group_failures = launched->failures;
