@@ -10,7 +10,7 @@
 #include "platform/runtime/random.h"
 #include "platform/runtime/tensor.h"
 #include "redfish/goals/goal_definition.h"
-#include "text/intent/value_finder.h"
+#include "text/intent/token_shape.h"
 
 namespace shoal::intent {
 namespace {

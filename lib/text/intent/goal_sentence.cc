@@ -87,6 +87,10 @@ class RuleReader {
 
 }  // namespace
 
+bool IsNameKind(const std::string& kind) {
+  return kind == "tag" || kind == "user" || kind == "password";
+}
+
 absl::StatusOr<GoalSentence> GoalSentence::Read(const redfish::Goal& goal) {
   GoalSentence rules;
   RuleReader reader("goal " + goal.name() + " sentence", goal.definition().sentence);
@@ -106,9 +110,19 @@ absl::StatusOr<GoalSentence> GoalSentence::Read(const redfish::Goal& goal) {
     rule.file = table.Text("file");
     rule.host = table.Boolean("host");
     rule.target = table.Text("target");
+    rule.follows = table.Text("follows");
     if (const std::string said = table.Text("said"); !said.empty()) rule.said = Cue(said);
     reader.Merge(table.Finish());
     rules.values_.push_back(std::move(rule));
+  }
+  for (const ValueRule& rule : rules.values_) {
+    const bool is_there =
+        std::any_of(rules.values_.begin(), rules.values_.end(), [&rule](const ValueRule& other) {
+          return other.name == rule.follows && IsNameKind(other.kind) && IsNameKind(rule.kind);
+        });
+    if (!rule.follows.empty() && !is_there) {
+      reader.Fail("values." + rule.name + " cannot follow \"" + rule.follows + "\"");
+    }
   }
   for (auto& [name, table] : reader.Tables("targets")) {
     TargetRule rule{name, Cue(table.Text("said")), table.Text("state"), table.Boolean("needed")};

@@ -14,6 +14,8 @@
 //     host      of an address: whether a host alone is enough, from which the goal's slot makes one
 //     target    the value is needed only when the sentence names this target
 //     said      of a choice: a cue that may stand for it
+//     follows   the name of another value, which people mostly say before this one, as they say the
+//               old password before the new one; both without a form of their own
 //   targets.<name>   a target that the sentence may single out
 //     said     the cue that names it
 //     state    "on" or "off": what the sentence must want of it
@@ -47,7 +49,11 @@ struct ValueRule {
   bool host = false;
   std::string target;
   std::optional<Cue> said;
+  std::string follows;
 };
+
+// Returns whether values of a rule's kind have no form of their own: tags, user names, passwords.
+bool IsNameKind(const std::string& kind);
 
 struct TargetRule {
   std::string name;

@@ -11,6 +11,7 @@
 #include "redfish/capture/archive.h"
 #include "redfish/goals/goal_definition.h"
 #include "redfish/goals/phrase_lists.h"
+#include "text/intent/token_shape.h"
 
 namespace shoal::intent {
 namespace {

@@ -12,221 +12,13 @@
 
 #include "redfish/goals/goal_binding.h"
 #include "redfish/goals/sentence_values.h"
+#include "text/intent/name_finder.h"
+#include "text/intent/token_shape.h"
 
 namespace shoal::intent {
 namespace {
 
 using Json = nlohmann::json;
-
-// A sum of shape and cues below this is no value.
-constexpr double kLeastValueScore = 1.0;
-// How much worse a word of the language is as a name.
-constexpr double kOrdinary = 2.0;
-// What a cue in another clause counts less: it is mostly said of something else.
-constexpr double kOtherClause = 1.0;
-// What it counts that the old password stands before the new one.
-constexpr double kInOrder = 0.4;
-// A cue is at most so many words away from its value.
-constexpr std::size_t kReachOfCue = 3;
-
-struct Shape {
-  bool digit = false;
-  bool upper = false;
-  bool lower = false;
-  bool inner_upper = false;
-  bool dash = false;
-  bool sign = false;
-};
-
-Shape ShapeOf(std::string_view text) {
-  Shape shape;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (absl::ascii_isdigit(byte)) {
-      shape.digit = true;
-    } else if (absl::ascii_isupper(byte)) {
-      shape.upper = true;
-      shape.inner_upper |= i > 0;
-    } else if (absl::ascii_islower(byte) || byte >= 0x80) {
-      shape.lower = true;
-    } else if (byte == '-' || byte == '_' || byte == '.') {
-      shape.dash = true;
-    } else if (byte != '\'') {
-      shape.sign = true;
-    }
-  }
-  return shape;
-}
-
-bool IsPlain(const Shape& shape) { return !shape.digit && !shape.sign && !shape.inner_upper; }
-
-double ShapeScore(const std::string& kind, const Token& token) {
-  const Shape shape = ShapeOf(token.text);
-  const bool mixed = shape.digit && (shape.lower || shape.upper);
-  double score = token.kind == TokenKind::kQuoted ? 1.0 : 0.0;
-  if (kind == "user") {
-    if (mixed) score += 1.0;
-    if (shape.sign) score -= 3.0;
-    if (shape.upper && !shape.lower) score -= 2.0;
-    if (shape.upper && shape.lower && mixed) score -= 0.5;
-    if (shape.dash && shape.digit && shape.upper) score -= 1.0;
-    if (!shape.lower && !shape.upper) score -= 4.0;
-    if (!token.text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(token.text[0]))) {
-      score -= 1.0;
-    }
-  } else if (kind == "password") {
-    if (mixed) score += 1.0;
-    if (shape.sign) score += 1.0;
-    if (shape.dash && shape.digit) score += 0.5;
-    if (shape.upper && shape.lower && shape.digit) score += 0.5;
-    if (IsPlain(shape)) score -= 1.5;
-  } else {
-    if (shape.digit) score += 1.0;
-    if (shape.upper) score += 0.5;
-    if (shape.dash && shape.digit) score += 0.3;
-    if (shape.sign) score -= 1.0;
-    if (IsPlain(shape)) score -= 1.5;
-  }
-  return score;
-}
-
-bool IsNameKind(const std::string& kind) {
-  return kind == "tag" || kind == "user" || kind == "password";
-}
-
-// Finds the values that have no form of their own.
-class NameFinder {
- public:
-  NameFinder(const Sentence& sentence, const WordSet& english, std::vector<std::size_t> candidates)
-      : sentence_(sentence), english_(english), candidates_(std::move(candidates)) {}
-
-  // Returns the token of each rule, or nothing.
-  std::vector<std::optional<std::size_t>> Assign(const std::vector<const ValueRule*>& rules) {
-    scores_.assign(rules.size(), {});
-    for (std::size_t r = 0; r < rules.size(); ++r) {
-      if (rules[r]->name == "other:Password") old_ = r;
-      if (rules[r]->name == "Password") new_ = r;
-    }
-    for (std::size_t r = 0; r < rules.size(); ++r) {
-      for (const std::size_t token : candidates_) {
-        scores_[r].push_back(Score(*rules[r], token));
-      }
-    }
-    best_total_ = -std::numeric_limits<double>::infinity();
-    std::vector<std::optional<std::size_t>> chosen(rules.size());
-    Search(0, 0.0, chosen);
-    return best_;
-  }
-
- private:
-  double Score(const ValueRule& rule, std::size_t index) const {
-    const Token& token = sentence_.tokens()[index];
-    double score = ShapeScore(rule.kind, token);
-    double before = 0.0;
-    for (const Cue& cue : rule.before) {
-      for (const CueMatch& match : cue.FindAll(sentence_)) {
-        if (match.end > token.first_word) continue;
-        before = std::max(before, CueScore(match, token.clause, match.end, token.first_word));
-      }
-    }
-    double after = 0.0;
-    for (const Cue& cue : rule.after) {
-      for (const CueMatch& match : cue.FindAll(sentence_)) {
-        if (match.begin < token.end_word) continue;
-        after = std::max(after, CueScore(match, token.clause, token.end_word, match.begin));
-      }
-    }
-    score += before + after;
-    if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
-    const bool weak = token.kind == TokenKind::kWord && IsPlain(ShapeOf(token.text));
-    if (weak && before + after < 2.0) return -5.0;
-    return weak && IsOrdinary(token) ? score - kOrdinary : score;
-  }
-
-  // Returns whether the words before a token say that it is no more: "from", "the old tag".
-  bool IsOld(const Token& token) const {
-    static const WordSet kOld = {"from", "old", "previous", "former", "instead", "than", "not"};
-    constexpr std::size_t kBefore = 2;
-    for (std::size_t back = 1; back <= kBefore && back <= token.first_word; ++back) {
-      const std::size_t at = token.first_word - back;
-      if (sentence_.ClauseOf(at) != token.clause || sentence_.words()[at] == "to") return false;
-      if (kOld.contains(sentence_.TextAt(at))) return true;
-    }
-    return false;
-  }
-
-  // Returns whether a token is a word of the language, and a name only by chance.
-  bool IsOrdinary(const Token& token) const {
-    return !token.meant.empty() || english_.contains(absl::AsciiStrToLower(token.text));
-  }
-
-  // The words [from, to) lie between the cue and the value, which stands in `clause`.
-  double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
-                  std::size_t to) const {
-    const std::size_t distance = to - from;
-    if (distance > kReachOfCue) return 0.0;
-    double score =
-        1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
-    score -= 0.7 * static_cast<double>(distance);
-    if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
-    for (const std::size_t other : candidates_) {
-      const std::size_t word = sentence_.tokens()[other].first_word;
-      if (word >= from && word < to) score -= 2.0;
-    }
-    return std::max(score, 0.0);
-  }
-
-  // People mostly say the old password before the new one.
-  double OrderScore(const std::vector<std::optional<std::size_t>>& chosen) const {
-    return old_ && new_ && chosen[*old_] && chosen[*new_] && *chosen[*old_] < *chosen[*new_]
-               ? kInOrder
-               : 0.0;
-  }
-
-  void Search(std::size_t rule, double total, std::vector<std::optional<std::size_t>>& chosen) {
-    if (rule == chosen.size()) {
-      total += OrderScore(chosen);
-      if (total > best_total_) {
-        best_total_ = total;
-        best_ = chosen;
-      }
-      return;
-    }
-    chosen[rule] = std::nullopt;
-    Search(rule + 1, total, chosen);
-    for (std::size_t c = 0; c < candidates_.size(); ++c) {
-      const bool taken = std::find(chosen.begin(), chosen.begin() + static_cast<long>(rule),
-                                   candidates_[c]) != chosen.begin() + static_cast<long>(rule);
-      if (taken || scores_[rule][c] < kLeastValueScore) continue;
-      chosen[rule] = candidates_[c];
-      // Any value is better than none.
-      Search(rule + 1, total + scores_[rule][c] + 2.0, chosen);
-    }
-    chosen[rule] = std::nullopt;
-  }
-
-  const Sentence& sentence_;
-  const WordSet& english_;
-  const std::vector<std::size_t> candidates_;
-  std::vector<std::vector<double>> scores_;  // [rules][candidates]
-  std::optional<std::size_t> old_;
-  std::optional<std::size_t> new_;
-  double best_total_ = 0.0;
-  std::vector<std::optional<std::size_t>> best_;
-};
-
-std::string NameOf(const Token& token, const std::string& kind, bool is_last) {
-  std::string text = token.text;
-  if (token.kind == TokenKind::kQuoted) return text;
-  for (const std::string_view possessive : {"'s", "\u2019s"}) {
-    if (kind == "user" && text.size() > possessive.size() && text.ends_with(possessive)) {
-      text.resize(text.size() - possessive.size());
-    }
-  }
-  const bool shouts = kind != "password" || (is_last && text.find('-') != text.npos);
-  while (shouts && text.ends_with('!')) text.pop_back();
-  return text;
-}
 
 // Returns what a rule calls the kind of file that a URL names.
 std::string_view FileWordOf(const std::string& url) {
@@ -564,7 +356,7 @@ class ValueFinder {
                               (token.kind == TokenKind::kHost && ShapeOf(token.text).digit);
       if (is_address || IsOfAttribute(token)) continue;
       const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token);
-      const Shape shape = ShapeOf(token.text);
+      const TokenShape shape = ShapeOf(token.text);
       const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
       if (is_word || bare || token.text.size() < 2) continue;
       if (shape.sign && token.text.find('*') != token.text.npos &&
@@ -602,7 +394,7 @@ class ValueFinder {
     if (rules.empty()) return;
     const std::vector<std::size_t> candidates = Candidates();
     std::vector<std::optional<std::size_t>> tokens =
-        NameFinder(sentence_, vocabulary_.english, candidates).Assign(rules);
+        AssignNames(sentence_, vocabulary_.english, candidates, rules);
     TakeOnlyOneLeft(rules, candidates, tokens);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& readings = goal_.binding().readings;
@@ -636,10 +428,6 @@ class ValueFinder {
 };
 
 }  // namespace
-
-bool LooksLikeValue(const Token& token) {
-  return token.kind == TokenKind::kQuoted || !IsPlain(ShapeOf(token.text));
-}
 
 FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
                        const redfish::AppliedGoal& goal, const CaptureNames& names,

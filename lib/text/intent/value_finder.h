@@ -2,10 +2,8 @@
 // Finds in a sentence the values that a goal needs.
 //
 // Values whose form tells what they are (addresses, versions, attributes of the BIOS, boot options)
-// are taken by form. Tags, user names and passwords have no form of their own. For these, each
-// token that is no known word is scored for each value: by its shape, and by the cues before and
-// after it, of which closer and longer ones count more. The assignment with the largest sum is
-// chosen.
+// are taken by form. Tags, user names and passwords have no form of their own: for these, the
+// tokens that are no known words are what name_finder.h chooses from.
 //
 // Immutable, safe for any number of threads. It borrows the names and the vocabulary.
 #pragma once
@@ -49,9 +47,5 @@ struct Vocabulary {
 FoundValues FindValues(const Sentence& sentence, const GoalSentence& rules,
                        const redfish::AppliedGoal& goal, const CaptureNames& names,
                        const Vocabulary& vocabulary);
-
-// Returns whether a token looks like a value rather than a word: it has a digit, a sign, or a
-// capital inside.
-bool LooksLikeValue(const Token& token);
 
 }  // namespace shoal::intent
