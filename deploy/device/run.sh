@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs what pack.sh packed beside this file: the tests of devices, then with each device the bench of the policy.
+# Runs what pack.sh packed beside this file: the tests of devices, with each device the bench of the policy, and on the
+# GPU the bench of central inference.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 root="${LIBTORCH_ROOT:?the folder that holds torch and nvidia}"
@@ -15,4 +16,5 @@ for device in cpu cuda; do
   for rows in 64 256 1024 4096; do bin/bench_update 512 0 "$device" "$rows" || failed=1; done
   for keys in 0 1; do bin/bench_update 1024 "$keys" "$device" 64 || failed=1; done
 done
+bin/bench_gpu cuda || failed=1
 exit "$failed"

@@ -33,7 +33,7 @@ ActEngine::ActEngine(const ActOptions& options, const PolicyShape& shape, Policy
       policies_(policies),
       metrics_(metrics),
       parking_(sink, metrics),
-      gatherer_(shape, options.seed),
+      gatherer_(shape, options.seed, options.frame_memory),
       answers_(metrics) {}
 
 void ActEngine::Evaluate(std::vector<Row> rows) {
@@ -178,7 +178,7 @@ ActEngine::Group* ActEngine::GroupOf(const Row& row) {
 }
 
 void ActEngine::Run(Group& group) {
-  gatherer_.Clear();
+  gatherer_.Begin(group.work.size());
   for (const Work& work : group.work) {
     gatherer_.Add(
         work.row, *work.slot,

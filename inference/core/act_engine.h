@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory_resource>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct ActOptions {
   UnrollCut cut = {};
   Exploration exploration = {};
   PriorityOptions priority = {};
+  // Holds the frames of a batch while the policy sees them (rl/model/host_memory.h).
+  std::pmr::memory_resource* frame_memory = std::pmr::get_default_resource();
   // The seed of action sampling. A sample depends only on (seed, environment, episode, step).
   std::uint64_t seed = 1;
   // Rows of further environments are answered kInvalid.

@@ -34,17 +34,19 @@ Choice ChoiceOf(const Row& row, bool action_values) {
 
 }  // namespace
 
-InputGatherer::InputGatherer(const PolicyShape& shape, std::uint64_t seed)
-    : shape_(shape), seed_(seed) {
+InputGatherer::InputGatherer(const PolicyShape& shape, std::uint64_t seed,
+                             std::pmr::memory_resource* frame_memory)
+    : shape_(shape), seed_(seed), inputs_(frame_memory) {
   for (std::size_t i = 0; shape.box && i < 2 * shape.action_count; ++i) {
     box_seeds_.push_back(runtime::DeriveSeed(seed, "draw " + std::to_string(i) + " of a box"));
   }
 }
 
-void InputGatherer::Clear() {
+void InputGatherer::Begin(std::size_t rows) {
   inputs_.rows = 0;
   inputs_.observation.clear();
-  inputs_.frames.clear();
+  // Not cleared first, since each byte that a vector grows by is written once more.
+  inputs_.frames.resize(shape_.frames ? rows * shape_.observation_size : 0);
   inputs_.contents.clear();
   inputs_.goal_keys.clear();
   inputs_.past_requests.clear();
@@ -82,9 +84,8 @@ void InputGatherer::AddObservation(const Row& row) {
       std::span(row.block->observations)
           .subspan(row.index * layout.observation_bytes, layout.observation_bytes);
   if (shape_.frames) {
-    const std::size_t size = inputs_.frames.size();
-    inputs_.frames.resize(size + bytes.size());
-    std::memcpy(inputs_.frames.data() + size, bytes.data(), bytes.size());
+    std::memcpy(inputs_.frames.data() + static_cast<std::size_t>(inputs_.rows) * bytes.size(),
+                bytes.data(), bytes.size());
     return;
   }
   std::size_t at = inputs_.observation.size();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "inference/core/environment_slot.h"
@@ -15,13 +16,17 @@ namespace shoal::inference {
 
 class InputGatherer {
  public:
-  // `shape` must outlive the gatherer. `seed` is the run's seed for sampling actions.
-  InputGatherer(const PolicyShape& shape, std::uint64_t seed);
+  // `shape` and `frame_memory`, which holds the frames, must outlive the gatherer. `seed` is the
+  // run's seed for sampling actions.
+  InputGatherer(const PolicyShape& shape, std::uint64_t seed,
+                std::pmr::memory_resource* frame_memory = std::pmr::get_default_resource());
 
-  void Clear();
+  // Begins a batch of so many rows.
+  void Begin(std::size_t rows);
   // `epsilon` is the probability of a random action, for training rows with action values.
-  // REQUIRES: the row's embeddings and candidates are there.
+  // REQUIRES: the row's embeddings and candidates are there, and the batch is not full.
   void Add(const Row& row, const EnvironmentSlot& slot, double epsilon);
+  // REQUIRES: the batch is full.
   const model::PolicyInputs& inputs() const { return inputs_; }
 
  private:

@@ -17,6 +17,7 @@
 #include "inference/service/spec_check.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/server.h"
+#include "rl/model/host_memory.h"
 #include "rl/model/safetensors.h"
 #include "rl/parameters/fetcher.h"
 #include "rl/parameters/subscriber.h"
@@ -209,7 +210,9 @@ InferenceServer::Parts::~Parts() {
 absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   auto found = model::FindComputeDevice(config.options.device, config.index);
   if (!found.ok()) return runtime::Annotate(found.status(), "inference.device");
-  device = *std::move(found);
+  auto precise = model::WithPrecision(*found, config.options.precision, config.policy);
+  if (!precise.ok()) return runtime::Annotate(precise.status(), "inference.precision");
+  device = *std::move(precise);
   const InferenceOptions& options = config.options;
   SHOAL_RETURN_IF_ERROR(options.Check());
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
@@ -229,6 +232,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
       std::make_unique<ActEngine>(ActOptions{.cut = CutOf(options),
                                              .exploration = options.exploration.exploration(),
                                              .priority = config.priority,
+                                             .frame_memory = model::HostMemoryFor(device),
                                              .seed = static_cast<std::uint64_t>(config.run.seed)},
                                   shape, policies, *sink, shared_metrics);
   acting = std::make_unique<ActingStage>(

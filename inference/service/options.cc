@@ -126,6 +126,10 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
       "device", device,
       {.help = "where the policy computes: auto, cpu, cuda or cuda:<n>; auto and cuda give "
                "server i of a machine with N GPUs number i modulo N"});
+  visitor.Knob("precision", precision,
+               {.help = "numbers of a convolution on a GPU; bfloat16 is several times faster, and "
+                        "log-probabilities then differ by some thousandths from the learner's",
+                .choices = {"float32", "bfloat16"}});
   visitor.Knob("torch_threads", torch_threads,
                {.help = "inside one operation", .unit = "threads", .min = 1, .max = 256});
   visitor.Knob("parameters_folder", parameters_folder,

@@ -67,6 +67,8 @@ struct InferenceOptions {
   embedding::EmbeddingCacheOptions embedding_cache;
   // Where the policy computes: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
   std::string device = "cpu";
+  // In which numbers a convolution computes on a GPU: "float32" or "bfloat16".
+  std::string precision = "float32";
   std::int64_t torch_threads = 1;
   // If empty, <run directory>/inference-<index>.
   std::string parameters_folder = "";

@@ -46,7 +46,8 @@ model::PolicyInputs Inputs(const model::PolicySpec& spec, std::int64_t rows,
                            runtime::Random& random) {
   model::PolicyInputs inputs;
   inputs.rows = rows;
-  inputs.frames = Pixels(rows * spec.frame_size(), random);
+  const std::vector<std::uint8_t> pixels = Pixels(rows * spec.frame_size(), random);
+  inputs.frames.assign(pixels.begin(), pixels.end());
   inputs.goal_keys.resize(static_cast<std::size_t>(16 * rows));
   inputs.first.resize(static_cast<std::size_t>(rows));
   inputs.choice.assign(static_cast<std::size_t>(rows), model::Choice::kSample);

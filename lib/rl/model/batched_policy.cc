@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/model/batched_policy.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
@@ -90,7 +91,7 @@ struct BatchedPolicy::Arrays {
 
 BatchedPolicy::Arrays::Arrays(const PolicySpec& spec, const PolicyInputs& inputs,
                               DeviceBatch& batch) {
-  observation = spec.has_convolution() ? batch.Add(inputs.frames) : batch.Add(inputs.observation);
+  observation = batch.Add(inputs.observation);
   contents = batch.AddHalves(inputs.contents);
   past_requests = batch.Add(inputs.past_requests);
   core_state = batch.Add(inputs.core_state);
@@ -123,20 +124,26 @@ struct BatchedPolicy::Group {
   std::vector<GoalSimilarity> similarities;
 };
 
-std::optional<c10::Stream> BatchedPolicy::StreamOn(at::Device device,
-                                                   const BatchedPolicy* previous) {
-  if (device.is_cpu()) return std::nullopt;
-  if (previous != nullptr && previous->device_ == device) return previous->stream_;
+BatchedPolicy::Streams BatchedPolicy::StreamsOn(at::Device device, const BatchedPolicy* previous) {
+  if (device.is_cpu()) return {};
+  if (previous != nullptr && previous->device_ == device) return previous->streams_;
   const c10::impl::VirtualGuardImpl streams(device.type());
-  return streams.getStreamFromGlobalPool(device, /*isHighPriority=*/true);
+  const auto next = [&] {
+    return streams.getStreamFromGlobalPool(device, /*isHighPriority=*/true);
+  };
+  return {.compute = next(), .copies = next()};
 }
 
 BatchedPolicy::BatchedPolicy(const PolicySpec& spec, const ParameterLayout& layout,
-                             const at::Tensor& flat, const BatchedPolicy* previous)
+                             const at::Tensor& flat, const Options& options)
     : spec_(spec),
       device_(flat.device()),
-      stream_(StreamOn(flat.device(), previous)),
+      streams_(StreamsOn(flat.device(), options.previous)),
       network_(spec, layout, flat, /*gradient=*/at::Tensor()) {
+  if (options.precision == Precision::kBfloat16) {
+    convolution_.emplace(ConvolutionOf(spec).value(), network_.parameters());
+  }
+  const BatchedPolicy* const previous = options.previous;
   const bool same = previous != nullptr && previous->device_ == device_;
   goals_ = same ? previous->goals_ : std::make_shared<GoalRows>();
   const bool same_keys = same && spec.has_candidates() && previous->spec_.has_candidates() &&
@@ -150,7 +157,9 @@ NetworkInputs BatchedPolicy::Inputs(const PolicyInputs& inputs, const Arrays& ar
                                     const DeviceBatch& batch, const at::Tensor& alive) const {
   const std::int64_t rows = inputs.rows;
   NetworkInputs tensors;
-  tensors.observation = batch.Get(arrays.observation, {rows, spec_.observation_size});
+  if (!spec_.has_convolution()) {
+    tensors.observation = batch.Get(arrays.observation, {rows, spec_.observation_size});
+  }
   if (const std::int64_t fields = spec_.content_count(); fields > 0) {
     const at::Tensor contents =
         batch.Get(arrays.contents, {rows, fields, spec_.embedding_size}).to(at::kFloat);
@@ -164,6 +173,15 @@ NetworkInputs BatchedPolicy::Inputs(const PolicyInputs& inputs, const Arrays& ar
     tensors.mark_counts = batch.Get(arrays.mark_counts, {rows, spec_.candidate_marks});
   }
   return tensors;
+}
+
+at::Tensor BatchedPolicy::Convolve(const FrameUpload& frames) const {
+  std::vector<at::Tensor> parts;
+  for (std::size_t i = 0; i < frames.slices(); ++i) {
+    const at::Tensor slice = frames.Slice(i);
+    parts.push_back(convolution_ ? convolution_->Of(slice) : network_.Convolved(slice));
+  }
+  return parts.size() == 1 ? parts[0] : at::cat(parts);
 }
 
 std::vector<BatchedPolicy::Group> BatchedPolicy::PlanCandidates(const PolicyInputs& inputs,
@@ -227,13 +245,15 @@ at::Tensor BatchedPolicy::CosinesOf(const Group& group, const DeviceBatch& batch
 }
 
 PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& cache) const {
-  const c10::OptionalStreamGuard on_stream(stream_);
+  const c10::OptionalStreamGuard on_stream(streams_.compute);
   PolicyOutputs outputs;
   const auto count = static_cast<std::size_t>(inputs.rows);
   outputs.action.assign(count, -1);
   outputs.log_probability.assign(count, 0.0F);
   if (spec_.action_values) outputs.action_value.assign(count, 0.0F);
 
+  FrameUpload frames(device_, streams_.copies);
+  if (spec_.has_convolution()) frames.Send(inputs.frames, inputs.rows);
   DeviceBatch batch(device_);
   const Arrays arrays(spec_, inputs, batch);
   std::vector<Group> groups;
@@ -253,7 +273,9 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
   batch.Send();
 
   const at::Tensor alive = batch.Get(arrays.alive, {inputs.rows, 1});
-  const at::Tensor features = network_.Features(Inputs(inputs, arrays, batch, alive));
+  NetworkInputs tensors = Inputs(inputs, arrays, batch, alive);
+  if (spec_.has_convolution()) tensors.convolved = Convolve(frames);
+  const at::Tensor features = network_.Features(tensors);
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core_state;
   at::Tensor core;

@@ -7,7 +7,8 @@
 // header shows torch and is for this folder only. Methods throw what torch throws.
 //
 // On a GPU all versions queue their work on one stream of their own, so that it neither waits for
-// nor delays what other threads do on the device.
+// nor delays what other threads do on the device, and the copies of frames on another: while one
+// slice of a large batch passes through the convolution, the next one travels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <vector>
 
+#include "rl/model/blocked_convolution.h"
 #include "rl/model/key_cache.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
@@ -31,11 +33,17 @@ namespace shoal::model {
 
 class BatchedPolicy {
  public:
-  // `flat` [layout.total] lies on the device that computes. Keys and cosines are shared with
-  // `previous`, which may be null, when that projects candidates in the same way on the same
-  // device.
+  struct Options {
+    // Of the convolution.
+    Precision precision = Precision::kFloat32;
+    // May be null. Keys and cosines are shared with it when it projects candidates in the same way
+    // on the same device.
+    const BatchedPolicy* previous = nullptr;
+  };
+
+  // `flat` [layout.total] lies on the device that computes.
   BatchedPolicy(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
-                const BatchedPolicy* previous);
+                const Options& options);
   ~BatchedPolicy();
 
   // Evaluates the rows. REQUIRES: CheckInputs accepted `inputs`, which has rows.
@@ -46,7 +54,13 @@ class BatchedPolicy {
   struct Arrays;
   struct Group;
 
-  static std::optional<c10::Stream> StreamOn(at::Device device, const BatchedPolicy* previous);
+  struct Streams {
+    std::optional<c10::Stream> compute;
+    std::optional<c10::Stream> copies;
+  };
+
+  static Streams StreamsOn(at::Device device, const BatchedPolicy* previous);
+  at::Tensor Convolve(const FrameUpload& frames) const;
   NetworkInputs Inputs(const PolicyInputs& inputs, const Arrays& arrays, const DeviceBatch& batch,
                        const at::Tensor& alive) const;
   // Adds to `batch` what the rows of each catalog need.
@@ -60,8 +74,10 @@ class BatchedPolicy {
   const PolicySpec spec_;
   const at::Device device_;
   // Absent on a CPU.
-  const std::optional<c10::Stream> stream_;
+  const Streams streams_;
   const Network network_;
+  // Present where the convolution computes in bfloat16.
+  std::optional<BlockedConvolution> convolution_;
   std::shared_ptr<const KeyCache> keys_;
   std::shared_ptr<GoalRows> goals_;
 };

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names where a policy or a trainer computes, for code that sees no torch.
+// Names where a policy or a trainer computes, and how precisely, for code that sees no torch.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "platform/runtime/status.h"
+#include "rl/model/policy_spec.h"
 
 namespace shoal::model {
+
+enum class Precision : std::uint8_t { kFloat32, kBfloat16 };
 
 struct ComputeDevice {
   // "cpu" or "cuda:<n>".
@@ -16,6 +19,9 @@ struct ComputeDevice {
   // goes through a batch row by row with code that is made for its caches. On a CPU it is slower
   // and serves to test what runs on GPUs.
   bool whole_batches = false;
+  // In which numbers the convolution of a policy that acts in whole batches reads and writes. It
+  // adds up products in float32 either way. All other layers, and updates, compute in float32.
+  Precision precision = Precision::kFloat32;
 };
 
 // Returns the device that `name` means to process `local_rank` of a machine: "auto" is its share of
@@ -24,5 +30,12 @@ struct ComputeDevice {
 // where that device does not exist. It loads torch's CUDA library unless `name` is "cpu".
 absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name,
                                                 std::int64_t local_rank = 0);
+
+// Returns `device` with a precision by its name, "float32" or "bfloat16", for a policy of `spec`.
+// Returns INVALID_ARGUMENT for another name and for bfloat16 where policy.convolution is not
+// "impala", FAILED_PRECONDITION for bfloat16 where the device is a CPU, a GPU that has no such
+// convolution, or one for which kernels cannot be compiled.
+absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::string& precision,
+                                            const PolicySpec& spec);
 
 }  // namespace shoal::model

@@ -80,7 +80,7 @@ at::Tensor Network::Convolved(const at::Tensor& frames) const {
 at::Tensor Network::Features(const NetworkInputs& inputs) const {
   std::vector<at::Tensor> parts;
   if (spec_.has_convolution()) {
-    parts.push_back(Convolved(inputs.observation));
+    parts.push_back(inputs.convolved.defined() ? inputs.convolved : Convolved(inputs.observation));
   } else if (spec_.normalise_observations) {
     parts.push_back(inputs.observation.sub(Parameter(kObservationMean))
                         .mul_(Parameter(kObservationScale))

@@ -25,6 +25,7 @@ inline constexpr std::int64_t kMeanFractions = 32;
 
 struct NetworkInputs {
   at::Tensor observation;            // [R, O]; bytes with a convolution
+  at::Tensor convolved;              // what Convolved made of these bytes; undefined: not yet
   std::vector<at::Tensor> contents;  // F of [R, D]
   at::Tensor past_requests;          // [R, D]; undefined without that feature
   at::Tensor mark_counts;            // [R, K], by CountMarks; undefined when K is 0
@@ -38,7 +39,9 @@ class Network {
   Network(const PolicySpec& spec, const ParameterLayout& layout, const at::Tensor& flat,
           const at::Tensor& gradient);
 
-  // Returns everything that torso and critic see: [R, features]. A convolution of frames is part
+  // Returns what the convolution makes of frames [R, O], flattened channel by channel.
+  at::Tensor Convolved(const at::Tensor& frames) const;
+  // Returns everything that torso and critic see: [R, features]. The convolution of frames is part
   // of it, computed for all rows at once.
   at::Tensor Features(const NetworkInputs& inputs) const;
   // Returns [R, last of hidden].
@@ -75,14 +78,13 @@ class Network {
 
   // The projection of the candidates, [P, D].
   const at::Tensor& key() const { return parameters_.at("key"); }
+  const std::map<std::string, at::Tensor>& parameters() const { return parameters_; }
   // Returns the keys [N, P] of a table's embeddings [N, D].
   at::Tensor Keys(const at::Tensor& embeddings) const;
 
  private:
   const at::Tensor& Parameter(const std::string& name) const { return parameters_.at(name); }
   at::Tensor Linear(const std::string& name, const at::Tensor& input) const;
-  // Returns what the convolution makes of frames [R, O], flattened.
-  at::Tensor Convolved(const at::Tensor& frames) const;
   at::Tensor Convolve(const ConvolutionLayer& layer, const at::Tensor& input) const;
   // Returns the embeddings of fractions [M] as [M, H].
   at::Tensor FractionEmbedding(const at::Tensor& fraction) const;

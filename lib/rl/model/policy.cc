@@ -37,7 +37,7 @@ at::Tensor Copy(const std::vector<float>& values, at::IntArrayRef shape) {
   return at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat).clone();
 }
 
-at::Tensor Copy(const std::vector<std::uint8_t>& bytes, at::IntArrayRef shape) {
+at::Tensor Copy(const std::pmr::vector<std::uint8_t>& bytes, at::IntArrayRef shape) {
   return at::from_blob(const_cast<std::uint8_t*>(bytes.data()), shape, at::kByte).clone();
 }
 
@@ -215,7 +215,9 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
       SHOAL_ASSIGN_OR_RETURN(const at::Device place, FindDevice(device.name));
       state->batched = std::make_unique<BatchedPolicy>(
           spec, state->layout, state->flat.to(place),
-          previous == nullptr ? nullptr : previous->state_->batched.get());
+          BatchedPolicy::Options{
+              .precision = device.precision,
+              .previous = previous == nullptr ? nullptr : previous->state_->batched.get()});
       return std::shared_ptr<const Policy>(new Policy(std::move(state)));
     }
     state->network =

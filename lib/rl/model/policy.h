@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,16 +51,21 @@ enum class Choice : std::uint8_t {
 // The inputs of B rows; every vector is row-major. O, F, D, S and n are the spec's
 // observation_size, content_count, embedding_size, core_state_size and action_count.
 struct PolicyInputs {
+  PolicyInputs() = default;
+  // Frames lie in `frame_memory`, which must outlive this. A GPU copies them fastest from
+  // HostMemoryFor it (host_memory.h).
+  explicit PolicyInputs(std::pmr::memory_resource* frame_memory) : frames(frame_memory) {}
+
   std::int64_t rows = 0;
-  std::vector<float> observation;       // [B, O]; empty with a convolution
-  std::vector<std::uint8_t> frames;     // [B, O]                             (convolution)
-  std::vector<std::uint16_t> contents;  // [B, F, D], binary16; zeros: no content
-  std::vector<std::uint8_t> goal_keys;  // [B, 16], content key of the goal   (candidates)
-  std::vector<float> past_requests;     // [B, D]                             (past_requests)
-  std::vector<float> core_state;        // [B, S], before the row
-  std::vector<std::uint8_t> first;      // [B], 1: core_state and past_requests count as zero
-  MarkRows marks;                       // B rows                             (candidate_marks)
-  std::vector<std::uint8_t> legal;      // [B, n], 1: legal; empty: all       (discrete)
+  std::vector<float> observation;         // [B, O]; empty with a convolution
+  std::pmr::vector<std::uint8_t> frames;  // [B, O]                           (convolution)
+  std::vector<std::uint16_t> contents;    // [B, F, D], binary16; zeros: no content
+  std::vector<std::uint8_t> goal_keys;    // [B, 16], content key of the goal   (candidates)
+  std::vector<float> past_requests;       // [B, D]                             (past_requests)
+  std::vector<float> core_state;          // [B, S], before the row
+  std::vector<std::uint8_t> first;        // [B], 1: core_state and past_requests count as zero
+  MarkRows marks;                         // B rows                             (candidate_marks)
+  std::vector<std::uint8_t> legal;        // [B, n], 1: legal; empty: all       (discrete)
   std::vector<std::shared_ptr<const CandidateTable>> tables;  //                   (candidates)
   std::vector<std::int32_t> table;  // [B], index into tables             (candidates)
   std::vector<Choice> choice;       // [B]

@@ -2,13 +2,18 @@
 #include "rl/model/torch_device.h"
 
 #include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstring>
+
+#include "rl/model/frame_kernels.h"
 
 namespace shoal::model {
 namespace {
@@ -61,6 +66,33 @@ absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::in
   if (name.starts_with("cuda:")) return ComputeDevice{.name = name, .whole_batches = true};
   const std::int64_t share = local_rank % CountGpus();
   return ComputeDevice{.name = "cuda:" + std::to_string(share), .whole_batches = true};
+}
+
+absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::string& precision,
+                                            const PolicySpec& spec) {
+  if (precision == "float32") {
+    device.precision = Precision::kFloat32;
+    return device;
+  }
+  if (precision != "bfloat16") {
+    return runtime::InvalidArgument("'" + precision + "' is none of float32, bfloat16");
+  }
+  if (spec.convolution != "impala") {
+    return runtime::InvalidArgument("bfloat16 is for policy.convolution impala, not for " +
+                                    spec.convolution);
+  }
+  SHOAL_ASSIGN_OR_RETURN(const at::Device place, FindDevice(device.name));
+  if (place.is_cpu()) {
+    return runtime::FailedPrecondition("bfloat16 needs a GPU, and the policy computes on the CPU");
+  }
+  if (!at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8()) {
+    return runtime::FailedPrecondition("bfloat16: device " + device.name +
+                                       " has no convolution in it; a GPU of NVIDIA has it from "
+                                       "compute capability 8.0");
+  }
+  SHOAL_RETURN_IF_ERROR(PrepareFrameKernels(place));
+  device.precision = Precision::kBfloat16;
+  return device;
 }
 
 at::Tensor OnDevice(std::span<const float> values, at::Device device) {
@@ -124,6 +156,36 @@ at::Tensor DeviceBatch::Get(const Array& array, at::IntArrayRef shape) const {
       .narrow(0, static_cast<std::int64_t>(array.offset), static_cast<std::int64_t>(array.bytes))
       .view(array.type)
       .view(shape);
+}
+
+void FrameUpload::Send(std::span<const std::uint8_t> bytes, std::int64_t rows) {
+  const auto length = static_cast<std::int64_t>(bytes.size()) / rows;
+  // The data is only read; from_blob has no const form.
+  const at::Tensor host =
+      at::from_blob(const_cast<std::uint8_t*>(bytes.data()), {rows, length}, at::kByte);
+  const at::Tensor all = at::empty({rows, length}, at::TensorOptions(at::kByte).device(device_));
+  if (copies_) {
+    // What was queued before may still use the memory of `all`.
+    c10::Event free(device_.type());
+    free.record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+    free.block(*copies_);
+  }
+  const c10::OptionalStreamGuard on_stream(copies_);
+  for (std::int64_t first = 0; first < rows; first += kSliceRows) {
+    const std::int64_t count = std::min(kSliceRows, rows - first);
+    at::Tensor slice = all.narrow(0, first, count);
+    slice.copy_(host.narrow(0, first, count), /*non_blocking=*/copies_.has_value());
+    ++copies.up;
+    if (copies_) arrivals_.emplace_back(device_.type()).record(*copies_);
+    slices_.push_back(std::move(slice));
+  }
+}
+
+at::Tensor FrameUpload::Slice(std::size_t index) const {
+  if (copies_) {
+    arrivals_[index].block(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+  }
+  return slices_[index];
 }
 
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors) {

@@ -2,15 +2,19 @@
 // Finds torch's devices by name, and moves numbers between the host's memory and theirs.
 //
 // Every copy waits in a queue of the device and costs microseconds whatever its size is, so a batch
-// travels up in one buffer (DeviceBatch) and down in one (ToHost). This header shows torch.
+// travels up in one buffer (DeviceBatch) and down in one (ToHost). Frames of pixels are megabytes:
+// they go up beside it from where they lie, in slices (FrameUpload). This header shows torch.
 // Functions throw what torch throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
+#include <c10/core/Event.h>
+#include <c10/core/Stream.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,12 +78,48 @@ class DeviceBatch {
   at::Tensor sent_;
 };
 
+// Rows of bytes on their way to a device, in slices of at most kSliceRows rows.
+//
+//   FrameUpload upload(device, stream);
+//   upload.Send(bytes, rows);
+//   for (std::size_t i = 0; i < upload.slices(); ++i) Compute(upload.Slice(i));
+//
+// On a GPU all copies are queued at once on a stream of their own, and what the current stream is
+// told to do with a slice waits for that slice alone: the next one travels meanwhile. They are
+// fastest from pinned memory (host_memory.h). Not thread-safe.
+class FrameUpload {
+ public:
+  // With fewer rows a GPU computes less than it could, and with more it waits longer for the first
+  // slice, and holds more of what its layers make.
+  static constexpr std::int64_t kSliceRows = 1024;
+
+  // `copies` is the stream of the copies, absent on a CPU. REQUIRES: it is not the current one.
+  FrameUpload(at::Device device, const std::optional<c10::Stream>& copies)
+      : device_(device), copies_(copies) {}
+
+  // `bytes` are `rows` rows of the same length, and must stay as they are until the current stream
+  // was waited for after the last slice. REQUIRES: `rows` is above 0, and this is the first call.
+  void Send(std::span<const std::uint8_t> bytes, std::int64_t rows);
+
+  std::size_t slices() const { return slices_.size(); }
+  // Returns the rows of a slice [r, length], and lets the current stream wait for them.
+  at::Tensor Slice(std::size_t index) const;
+
+ private:
+  const at::Device device_;
+  const std::optional<c10::Stream> copies_;
+  std::vector<at::Tensor> slices_;
+  // One for each slice on a GPU: that it has arrived.
+  std::vector<c10::Event> arrivals_;
+};
+
 // Returns contiguous copies of the tensors on the host, of the same types and shapes. They are made
 // by one copy, which waits for all work that is queued on the current stream. REQUIRES: the tensors
 // are on one device.
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors);
 
-// What this thread has copied since it began: the calls of Send and of ToHost that moved anything.
+// What this thread has copied since it began: the calls of DeviceBatch::Send and of ToHost that
+// moved anything, and the slices of frames.
 struct CopyCounts {
   std::uint64_t up = 0;
   std::uint64_t down = 0;

@@ -33,12 +33,12 @@ TEST_CASE("Frames are gathered as the bytes that they are, and other observation
     shape.frames = frames;
     InputGatherer gatherer(shape, 1);
     for (int again = 0; again < 2; ++again) {
-      gatherer.Clear();
+      gatherer.Begin(2);
       for (const Row& row : RowsOfPixels()) gatherer.Add(row, slot, 0);
       const model::PolicyInputs& inputs = gatherer.inputs();
       REQUIRE(inputs.rows == 2);
       if (frames) {
-        REQUIRE(inputs.frames == std::vector<std::uint8_t>{0, 128, 255, 1, 2, 3});
+        REQUIRE(inputs.frames == std::pmr::vector<std::uint8_t>{0, 128, 255, 1, 2, 3});
         REQUIRE(inputs.observation.empty());
       } else {
         REQUIRE(inputs.observation == std::vector<float>{0, 128, 255, 1, 2, 3});

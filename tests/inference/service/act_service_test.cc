@@ -443,6 +443,10 @@ TEST_CASE("Wrong configuration is an error that names the knob") {
   const auto taken = InferenceServer::Create(config, metrics);
   REQUIRE(absl::IsFailedPrecondition(taken.status()));
   REQUIRE(runtime::Message(taken.status()).find(config.options.listen) != std::string::npos);
+  config.options.precision = "bfloat16";
+  REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status()) ==
+          "inference.precision: bfloat16 is for policy.convolution impala, not for none");
+  config.options.precision = "float32";
   config.options.listen = "";
   REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status())
               .find("inference.listen") != std::string::npos);

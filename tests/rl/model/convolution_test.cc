@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "platform/runtime/random.h"
+#include "rl/model/blocked_convolution.h"
+#include "rl/model/host_memory.h"
 #include "rl/model/network.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/torch_device.h"
+#include "tests/rl/model/devices.h"
 #include "tests/rl/model/small_policy.h"
 
 namespace shoal::model {
@@ -311,6 +314,108 @@ TEST_CASE("a row of pixels gets the same answer alone and among others, on whole
   // The same batch gives the same bits.
   REQUIRE(Act(*policy, many).log_probability == among.log_probability);
   REQUIRE(Act(*policy, many).value == among.value);
+}
+
+PolicyInputs WithFramesIn(std::pmr::memory_resource* memory, const PolicyInputs& inputs) {
+  PolicyInputs there(memory);
+  there.frames = inputs.frames;
+  there.rows = inputs.rows;
+  there.goal_keys = inputs.goal_keys;
+  there.first = inputs.first;
+  there.choice = inputs.choice;
+  there.draw = inputs.draw;
+  return there;
+}
+
+// Returns the mean difference as a share of the mean size of the expected numbers.
+double MeanDifference(const at::Tensor& seen, const at::Tensor& expected) {
+  return seen.sub(expected).abs().mean().div(expected.abs().mean()).item<double>();
+}
+
+TEST_CASE("in bfloat16 a residual convolution makes the same but for its 8 significant bits") {
+  // Sides and channels that are odd at each of the sections, or at none.
+  const std::vector<std::int64_t> shape =
+      GENERATE(std::vector<std::int64_t>{16, 24, 4}, std::vector<std::int64_t>{44, 37, 3},
+               std::vector<std::int64_t>{5, 20, 1}, std::vector<std::int64_t>{84, 84, 4});
+  const PolicySpec spec = OnFrames("impala", shape);
+  const ParameterLayout layout = ParameterLayout::Of(spec);
+  const PolicyInputs inputs = Inputs(spec, 5);
+  for (const ComputeDevice& device : BatchDevices()) {
+    const at::Device place = FindDevice(device.name).value();
+    const Network network(spec, layout, OnDevice(Drawn(layout), place), {});
+    FrameUpload frames(place, std::nullopt);
+    frames.Send(inputs.frames, inputs.rows);
+    const at::Tensor exact = network.Convolved(frames.Slice(0)).to(at::kCPU);
+    const BlockedConvolution convolution(ConvolutionOf(spec).value(), network.parameters());
+    const at::Tensor seen = convolution.Of(frames.Slice(0)).to(at::kCPU);
+    INFO(shape[0] << " x " << shape[1] << " x " << shape[2] << " on " << device.name);
+    REQUIRE(seen.scalar_type() == at::kFloat);
+    REQUIRE(seen.sizes() == exact.sizes());
+    const double difference = MeanDifference(seen, exact);
+    REQUIRE(difference < 0.02);
+    REQUIRE(difference > 1e-4);
+  }
+}
+
+TEST_CASE("a policy in bfloat16 states nearly the same probabilities and values") {
+  PolicySpec spec = OnFrames("impala", {28, 28, 4});
+  spec.query_init = 0.1;
+  const std::string bytes = InitialParameters(spec, 5).value();
+  PolicyInputs inputs = Inputs(spec, 64);
+  inputs.choice.assign(64, Choice::kForced);
+  inputs.forced_action.assign(64, 1);
+  const PolicyOutputs exact = Act(*Policy::FromSafetensors(spec, bytes, nullptr).value(), inputs);
+  for (ComputeDevice device : BatchDevices()) {
+    device.precision = Precision::kBfloat16;
+    const PolicyOutputs seen =
+        Act(*Policy::FromSafetensors(spec, bytes, nullptr, device).value(), inputs);
+    REQUIRE(seen.value != exact.value);
+    for (std::size_t row = 0; row < 64; ++row) {
+      REQUIRE(seen.log_probability[row] == Approx(exact.log_probability[row]).margin(0.01));
+      REQUIRE(seen.value[row] == Approx(exact.value[row]).margin(0.1));
+    }
+  }
+}
+
+TEST_CASE("frames that go to a device in several slices are seen in their rows") {
+  PolicySpec spec = OnFrames("impala", {5, 4, 1});
+  const std::string bytes = InitialParameters(spec, 5).value();
+  constexpr std::int64_t kRows = 2 * FrameUpload::kSliceRows + 7;
+  const PolicyInputs inputs = Inputs(spec, kRows);
+  const PolicyOutputs rows = Act(*Policy::FromSafetensors(spec, bytes, nullptr).value(), inputs);
+  for (const ComputeDevice& device : BatchDevices()) {
+    const PolicyInputs there = WithFramesIn(HostMemoryFor(device), inputs);
+    const auto policy = Policy::FromSafetensors(spec, bytes, nullptr, device).value();
+    const CopyCounts before = Copies();
+    const PolicyOutputs batch = Act(*policy, there);
+    REQUIRE(Copies().up - before.up == 3 + 1);
+    REQUIRE(Copies().down - before.down == 1);
+    REQUIRE(batch.action == rows.action);
+    for (std::size_t row = 0; row < rows.value.size(); ++row) {
+      REQUIRE(batch.value[row] == Approx(rows.value[row]).margin(1e-4));
+    }
+  }
+}
+
+TEST_CASE("bfloat16 is refused where it cannot be had") {
+  const PolicySpec frames = OnFrames("impala", {28, 28, 4});
+  PolicySpec numbers = frames;
+  numbers.convolution = "none";
+  const auto why = [](const std::string& precision, const PolicySpec& spec) {
+    return std::string(WithPrecision({}, precision, spec).status().message());
+  };
+  REQUIRE(why("float32", numbers).empty());
+  REQUIRE(why("float32", frames).empty());
+  REQUIRE(why("half", frames) == "'half' is none of float32, bfloat16");
+  REQUIRE(why("bfloat16", numbers).find("impala, not for none") != std::string::npos);
+  REQUIRE(why("bfloat16", OnFrames("nature", {84, 84, 4})).find("not for nature") !=
+          std::string::npos);
+  REQUIRE(why("bfloat16", frames).find("needs a GPU") != std::string::npos);
+  const auto gpu = FindComputeDevice("cuda");
+  if (gpu.ok()) {
+    REQUIRE(WithPrecision(*gpu, "bfloat16", frames)->precision == Precision::kBfloat16);
+    REQUIRE(WithPrecision(*gpu, "float32", frames)->precision == Precision::kFloat32);
+  }
 }
 
 TEST_CASE("frames of another size are refused by their name") {
