@@ -21,6 +21,7 @@ struct ComputeDevice {
   bool whole_batches = false;
   // In which numbers the convolution of a policy that acts in whole batches reads and writes. It
   // adds up products in float32 either way. All other layers, and updates, compute in float32.
+  // kBfloat16 is for what WithPrecision accepts.
   Precision precision = Precision::kFloat32;
 };
 

@@ -91,7 +91,7 @@ class FrameUpload {
  public:
   // With fewer rows a GPU computes less than it could, and with more it waits longer for the first
   // slice, and holds more of what its layers make.
-  static constexpr std::int64_t kSliceRows = 1024;
+  static constexpr std::int64_t kSliceRows = 512;
 
   // `copies` is the stream of the copies, absent on a CPU. REQUIRES: it is not the current one.
   FrameUpload(at::Device device, const std::optional<c10::Stream>& copies)
