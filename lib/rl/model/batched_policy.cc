@@ -253,7 +253,12 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
   if (spec_.action_values) outputs.action_value.assign(count, 0.0F);
 
   FrameUpload frames(device_, streams_.copies);
-  if (spec_.has_convolution()) frames.Send(inputs.frames, inputs.rows);
+  at::Tensor convolved;
+  if (spec_.has_convolution()) {
+    frames.Send(inputs.frames, inputs.rows);
+    // Before the rest of the batch is gathered, so that the device has work meanwhile.
+    convolved = Convolve(frames);
+  }
   DeviceBatch batch(device_);
   const Arrays arrays(spec_, inputs, batch);
   std::vector<Group> groups;
@@ -274,7 +279,7 @@ PolicyOutputs BatchedPolicy::Act(const PolicyInputs& inputs, SimilarityCache& ca
 
   const at::Tensor alive = batch.Get(arrays.alive, {inputs.rows, 1});
   NetworkInputs tensors = Inputs(inputs, arrays, batch, alive);
-  if (spec_.has_convolution()) tensors.convolved = Convolve(frames);
+  tensors.convolved = convolved;
   const at::Tensor features = network_.Features(tensors);
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core_state;

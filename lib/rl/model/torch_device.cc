@@ -27,7 +27,11 @@ constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
 // remembers the answer. `why` receives the reason where the library cannot be loaded.
 std::int64_t CountGpus(std::string* why = nullptr) {
   static const std::string kError = [] {
-    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::string();
+    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) {
+      // Convolutions of float32 would otherwise round their factors to TF32's 11 significant bits.
+      at::globalContext().setAllowTF32CuDNN(false);
+      return std::string();
+    }
     const char* const error = ::dlerror();
     return std::string(error == nullptr ? "libtorch_cuda.so cannot be loaded" : error);
   }();
