@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures how long a version of the parameters takes from the learner's call to the last of its
+// subscribers, which check its SHA-256 as inference does, over TCP on loopback. It also says how
+// long the call keeps the learner. Prints one JSON line.
+//
+// A round publishes one version of incompressible bytes and waits until all subscribers have
+// delivered it. Publisher and subscribers are threads of this process, each subscriber with a
+// connection of its own.
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/runtime/median.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/mutex.h"
+#include "platform/runtime/random.h"
+#include "platform/transport/server.h"
+#include "rl/parameters/publisher.h"
+#include "rl/parameters/subscriber.h"
+
+namespace shoal {
+namespace {
+
+using parameters::Parameters;
+using parameters::Version;
+using Steady = std::chrono::steady_clock;
+
+struct Settings {
+  double megabytes = 30;
+  int subscribers = 4;
+  int rounds = 9;
+  std::string folder;
+};
+
+double Milliseconds(Steady::time_point from) {
+  return std::chrono::duration<double, std::milli>(Steady::now() - from).count();
+}
+
+// Counts the subscribers that have a version.
+class Arrivals {
+ public:
+  void Add(const Version& version) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    if (version.step != step_) return;
+    ++count_;
+    changed_.NotifyAll();
+  }
+  void Expect(std::uint64_t step) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    step_ = step;
+    count_ = 0;
+  }
+  bool Await(int count) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const auto deadline = Steady::now() + std::chrono::seconds(60);
+    const runtime::MutexLock lock(mutex_);
+    while (count_ < count) {
+      if (!changed_.WaitUntil(mutex_, deadline)) return false;
+    }
+    return true;
+  }
+
+ private:
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  std::uint64_t step_ ABSL_GUARDED_BY(mutex_) = 0;
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+absl::Status Run(const Settings& settings) {
+  auto bytes = std::make_shared<std::string>(static_cast<std::size_t>(settings.megabytes * 1e6), 0);
+  runtime::Random random(1);
+  for (char& byte : *bytes) byte = static_cast<char>(random.Below(256));
+  const std::shared_ptr<const std::string> shared = bytes;
+
+  runtime::Metrics metrics;
+  parameters::Publisher publisher({}, metrics);
+  SHOAL_ASSIGN_OR_RETURN(const auto server, transport::Server::Create({.listen = "127.0.0.1:0"},
+                                                                      {publisher.service()}));
+  Arrivals arrivals;
+  std::vector<std::unique_ptr<runtime::Metrics>> counters;
+  std::vector<std::unique_ptr<parameters::Subscriber>> subscribers;
+  arrivals.Expect(1);
+  for (int i = 0; i < settings.subscribers; ++i) {
+    counters.push_back(std::make_unique<runtime::Metrics>());
+    const std::string name = "subscriber-" + std::to_string(i);
+    const std::string folder = settings.folder.empty() ? "" : settings.folder + "/" + name;
+    SHOAL_ASSIGN_OR_RETURN(
+        auto subscriber,
+        parameters::Subscriber::Create(
+            {.address = server->address(), .client = name, .folder = folder},
+            [&arrivals](const Parameters& got) { arrivals.Add(got.version); }, *counters.back()));
+    subscribers.push_back(std::move(subscriber));
+  }
+  std::vector<double> calls;
+  std::vector<double> deliveries;
+  // The first version finds the connections being made.
+  for (int round = 0; round <= settings.rounds; ++round) {
+    const auto step = static_cast<std::uint64_t>(round) + 1;
+    arrivals.Expect(step);
+    const Steady::time_point start = Steady::now();
+    publisher.Publish({.version = {.epoch = 1, .step = step},
+                       .spec_digest = "spec",
+                       .encoder_version = "encoder",
+                       .bytes = shared});
+    const double call = Milliseconds(start);
+    if (!arrivals.Await(settings.subscribers)) {
+      return absl::DeadlineExceededError("a subscriber has no version after 60 s");
+    }
+    if (round == 0) continue;
+    calls.push_back(call);
+    deliveries.push_back(Milliseconds(start));
+  }
+  subscribers.clear();
+  publisher.Drain(std::chrono::seconds(5));
+  const auto figures = [](const std::vector<double>& values) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return nlohmann::json{{"min", *least}, {"median", runtime::Median(values)}, {"max", *most}};
+  };
+  std::puts(nlohmann::json{{"bench", "publish"},
+                           {"megabytes", settings.megabytes},
+                           {"subscribers", settings.subscribers},
+                           {"rounds", settings.rounds},
+                           {"kept_on_disk", !settings.folder.empty()},
+                           {"delivered_ms", figures(deliveries)},
+                           {"call_ms", figures(calls)}}
+                .dump()
+                .c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace shoal
+
+int main(int argc, char** argv) {
+  shoal::Settings settings;
+  CLI::App app("Measures how long parameters take from a learner to its subscribers.");
+  app.add_option("--megabytes", settings.megabytes, "of a version")->check(CLI::Range(0.001, 4e3));
+  app.add_option("--subscribers", settings.subscribers)->check(CLI::Range(1, 1000));
+  app.add_option("--rounds", settings.rounds)->check(CLI::Range(1, 100'000));
+  app.add_option("--folder", settings.folder, "where subscribers keep versions; empty: nowhere");
+  CLI11_PARSE(app, argc, argv);
+  spdlog::set_level(spdlog::level::warn);
+  const absl::Status status = shoal::Run(settings);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "bench_publish: %s\n", shoal::runtime::Message(status).c_str());
+  return 1;
+}
