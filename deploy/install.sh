@@ -138,7 +138,9 @@ install_nccl() {
   partial="$root.nccl.partial"
   rm -rf "$partial"
   fetch_wheels "$partial" "$NCCL_WHEEL"
-  [ -f "$partial/nvidia/nccl/lib/libnccl.so.2" ] || fail "the wheel does not hold NCCL; look into $partial"
+  [ -f "$partial/nvidia/nccl/lib/libnccl.so.2" ] && [ -f "$partial/nvidia/nccl/include/nccl.h" ] ||
+    fail "the wheel does not hold NCCL; look into $partial"
+  rm -rf "$root/nvidia/nccl"
   mv "$partial/nvidia/nccl" "$root/nvidia/nccl"
   rm -rf "$partial"
 }

@@ -44,9 +44,13 @@ struct CallHeader {
 // Returns the error of a rank, `peer`, that sent `header` where `own` was expected.
 inline absl::Status OutOfStep(const std::string& peer, const CallHeader& header,
                               const CallHeader& own) {
-  return runtime::Internal(peer + " is out of step: call " + std::to_string(header.sequence) +
-                           " of " + std::to_string(header.bytes) + " bytes against call " +
-                           std::to_string(own.sequence) + " of " + std::to_string(own.bytes));
+  const auto call = [](const CallHeader& one) {
+    return "call " + std::to_string(one.sequence) + " (kind " +
+           std::to_string(static_cast<std::uint32_t>(one.kind)) + ") of " +
+           std::to_string(one.bytes) + " bytes " +
+           (one.around_ring != 0 ? "around the ring" : "over rank 0");
+  };
+  return runtime::Internal(peer + " is out of step: " + call(header) + " against " + call(own));
 }
 
 }  // namespace shoal::collectives

@@ -25,11 +25,8 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(std::unique_p
 
 absl::StatusOr<std::unique_ptr<GradientReducer>> Connect(const RankEnvironment& environment,
                                                          const GroupOptions& options) {
-  GroupOptions of_sockets = options;
-  // NCCL makes rings of its own.
-  if (options.reduction == Reduction::kNccl) of_sockets.ring_min_bytes = 0;
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<SocketReducer> reducer,
-                         SocketReducer::Create(environment, of_sockets));
+                         SocketReducer::Create(environment, options));
   if (options.reduction == Reduction::kNccl) {
     return CreateNcclReducer(std::move(reducer), static_cast<int>(environment.local_rank), options);
   }

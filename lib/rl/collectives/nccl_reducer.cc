@@ -106,9 +106,16 @@ class NcclReducer final : public GradientReducer {
     SHOAL_RETURN_IF_ERROR(Upload(bytes));
     SHOAL_RETURN_IF_ERROR(Check(enqueue(), what));
     SHOAL_RETURN_IF_ERROR(Settle(deadline));
+    // A copy to memory that is not pinned returns only when all before it is done, without a
+    // deadline, so the sum is waited for first.
+    SHOAL_RETURN_IF_ERROR(AwaitStream(deadline));
     SHOAL_RETURN_IF_ERROR(Check(
         cudaMemcpyAsync(bytes.data(), staging_, bytes.size(), cudaMemcpyDeviceToHost, stream_),
         "copy from the device"));
+    return Check(cudaStreamSynchronize(stream_), "copy from the device");
+  }
+
+  absl::Status AwaitStream(Deadline deadline) {
     for (;;) {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state != cudaErrorNotReady) return Check(state, "cudaStreamQuery");

@@ -19,7 +19,10 @@
 namespace shoal::collectives {
 namespace {
 
-// The time in which a stranger may introduce itself, or one that is turned away is told so.
+// The time in which one that has connected to rank 0 must introduce itself.
+constexpr std::chrono::seconds kIntroductionTime{10};
+// The time in which a stranger may introduce itself to a neighbour, or one that is turned away is
+// told so.
 constexpr std::chrono::seconds kStrangerTime{2};
 // The time between two tries of a rank to join a group whose rank 0 is older.
 constexpr std::chrono::milliseconds kAskAgainAfter{50};
@@ -49,7 +52,6 @@ class Rendezvous {
   Rendezvous(const RankEnvironment& own, bool with_ring, std::chrono::milliseconds join_timeout)
       : own_(own),
         with_ring_(with_ring),
-        join_timeout_(join_timeout),
         deadline_(std::chrono::steady_clock::now() + join_timeout),
         links_(own.world_size),
         ring_ports_(static_cast<std::size_t>(own.world_size)) {}
@@ -123,11 +125,18 @@ class Rendezvous {
   // Returns whether `peer` has become one of the star. Otherwise it is closed.
   absl::StatusOr<bool> Introduce(int peer) {
     Hello hello;
-    const absl::Status received = ReceiveValue(
-        peer, hello, std::chrono::steady_clock::now() + join_timeout_, "a joining rank");
-    const bool member = received.ok() && hello.magic == kRankMagic &&
-                        hello.world_size == own_.world_size && hello.rank >= 1 &&
-                        hello.rank < links_.star.size();
+    const Deadline patience = std::min(
+        deadline_, std::chrono::steady_clock::now() + Deadline::duration(kIntroductionTime));
+    const absl::Status received = ReceiveValue(peer, hello, patience, "a joining rank");
+    if (!received.ok() || hello.magic != kRankMagic) {
+      // A probe of the port, or somebody else's client.
+      spdlog::warn("event=stranger_refused reason=\"{}\"",
+                   received.ok() ? "it speaks otherwise than a rank" : runtime::Message(received));
+      ::close(peer);
+      return false;
+    }
+    const bool member =
+        hello.world_size == own_.world_size && hello.rank >= 1 && hello.rank < links_.star.size();
     if (member && hello.epoch == own_.epoch && links_.star[hello.rank] < 0 &&
         (hello.ring_port != 0) == with_ring_) {
       links_.star[hello.rank] = peer;
@@ -139,7 +148,6 @@ class Rendezvous {
                       RankName(hello.rank));
     }
     ::close(peer);
-    SHOAL_RETURN_IF_ERROR(received);
     if (member && hello.epoch > own_.epoch) return LeftBehind(hello.epoch, RankName(hello.rank));
     if (member && hello.epoch < own_.epoch) {
       spdlog::warn("event=straggler_refused rank={} epoch={} own_epoch={}", hello.rank, hello.epoch,
@@ -316,7 +324,6 @@ class Rendezvous {
 
   const RankEnvironment own_;
   const bool with_ring_;
-  const std::chrono::milliseconds join_timeout_;
   Deadline deadline_;
   RankLinks links_;
   // The rank that ended while the ring was made.

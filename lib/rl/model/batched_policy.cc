@@ -140,6 +140,8 @@ BatchedPolicy::BatchedPolicy(const PolicySpec& spec, const ParameterLayout& layo
       device_(flat.device()),
       streams_(StreamsOn(flat.device(), options.previous)),
       network_(spec, layout, flat, /*gradient=*/at::Tensor()) {
+  // What is computed here is ready before what Act queues on the same stream.
+  const c10::OptionalStreamGuard on_stream(streams_.compute);
   if (options.precision == Precision::kBfloat16) {
     convolution_.emplace(ConvolutionOf(spec).value(), network_.parameters());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates one version of the policy for whole batches on a device: the rows travel there in one
-// copy, all arithmetic is torch's, and actions, probabilities and values come back in one.
+// copy, except frames, which go in slices; actions, probabilities and values come back in one.
 //
 // The parameters, the candidates' embeddings and keys, and the cosines of goals that act stay on
 // the device. A batch that brings a new goal or a new table takes it along. Thread-safe. This

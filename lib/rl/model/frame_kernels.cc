@@ -23,7 +23,8 @@ namespace shoal::model {
 namespace {
 
 // Numbers are read and written as eight bfloat16 of neighbouring channels, except by `widen`. `c8`
-// is the number of such groups of channels in a place, `total` the number of results.
+// is the number of such groups of channels in a place, `total` the number of results. As in torch's
+// operations, what is no number stays none.
 constexpr const char* kSource = R"cuda(
 extern "C" {
 typedef unsigned int u32;
@@ -47,7 +48,7 @@ __device__ __forceinline__ uint4 packed(const float* f) {
 }
 __device__ __forceinline__ uint4 rectified(float* f) {
 #pragma unroll
-  for (int k = 0; k < 8; ++k) f[k] = fmaxf(f[k], 0.0f);
+  for (int k = 0; k < 8; ++k) f[k] = f[k] > 0.0f || f[k] != f[k] ? f[k] : 0.0f;
   return packed(f);
 }
 // Where group `c` of a place lies in a map of h x w places.
@@ -89,7 +90,7 @@ __global__ void pool(const uint4* in, const float* bias, uint4* sum, uint4* relu
   const u32 n = rest / oh;
   float best[8];
 #pragma unroll
-  for (int k = 0; k < 8; ++k) best[k] = -3.4e38f;
+  for (int k = 0; k < 8; ++k) best[k] = __uint_as_float(0xff800000u);
   for (int y = 2 * oy - 1; y <= 2 * oy + 1; ++y) {
     if (y < 0 || y >= (int)h) continue;
     for (int x = 2 * ox - 1; x <= 2 * ox + 1; ++x) {
@@ -97,7 +98,7 @@ __global__ void pool(const uint4* in, const float* bias, uint4* sum, uint4* relu
       float f[8];
       unpack(in[place(n, (u32)y, (u32)x, c, h, w, c8, in_blocked)], f);
 #pragma unroll
-      for (int k = 0; k < 8; ++k) best[k] = fmaxf(best[k], f[k]);
+      for (int k = 0; k < 8; ++k) best[k] = f[k] > best[k] || f[k] != f[k] ? f[k] : best[k];
     }
   }
 #pragma unroll
@@ -274,7 +275,7 @@ void Launch(const void* kernel, at::Device device, std::uint32_t total, Argument
         "a kernel of frames");
 }
 
-// REQUIRES of callers: sizes come from a spec, and so may be too large.
+// Throws where a number does not fit; sizes come from a spec, and so may be too large.
 std::uint32_t Counted(std::int64_t number) {
   TORCH_CHECK(number <= std::numeric_limits<std::int32_t>::max(), "frames of ", number,
               " numbers are too many for one pass in bfloat16");

@@ -89,6 +89,8 @@ absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::str
   if (place.is_cpu()) {
     return runtime::FailedPrecondition("bfloat16 needs a GPU, and the policy computes on the CPU");
   }
+  // torch answers for the current device.
+  const c10::DeviceGuard on_device(place);
   if (!at::detail::getCUDAHooks().supportsBFloat16ConvolutionWithCuDNNv8()) {
     return runtime::FailedPrecondition("bfloat16: device " + device.name +
                                        " has no convolution in it; a GPU of NVIDIA has it from "
@@ -182,6 +184,15 @@ void FrameUpload::Send(std::span<const std::uint8_t> bytes, std::int64_t rows) {
     ++copies.up;
     if (copies_) arrivals_.emplace_back(device_.type()).record(*copies_);
     slices_.push_back(std::move(slice));
+  }
+}
+
+FrameUpload::~FrameUpload() {
+  if (!copies_ || slices_.empty()) return;
+  try {
+    copies_->synchronize();
+  } catch (const c10::Error&) {
+    // A device that failed has told whoever waited for the slices.
   }
 }
 

@@ -94,12 +94,19 @@ class FrameUpload {
   // slice, and holds more of what its layers make.
   static constexpr std::int64_t kSliceRows = 512;
 
-  // `copies` is the stream of the copies, absent on a CPU. REQUIRES: it is not the current one.
+  // `copies` is the stream of the copies. Without one Send waits for each slice, as on a CPU.
+  // REQUIRES: it is not the current one.
   FrameUpload(at::Device device, const std::optional<c10::Stream>& copies)
       : device_(device), copies_(copies) {}
+  // Waits for copies that are still queued, so that neither their source nor their target is used
+  // for something else meanwhile, whatever has become of the batch.
+  ~FrameUpload();
+  FrameUpload(const FrameUpload&) = delete;
+  FrameUpload& operator=(const FrameUpload&) = delete;
 
-  // `bytes` are `rows` rows of the same length, and must stay as they are until the current stream
-  // was waited for after the last slice. REQUIRES: `rows` is above 0, and this is the first call.
+  // `bytes` are `rows` rows of the same length, and must stay as they are until this object is
+  // destroyed or the current stream was waited for after the last slice. REQUIRES: `rows` is above
+  // 0, and this is the first call.
   void Send(std::span<const std::uint8_t> bytes, std::int64_t rows);
 
   std::size_t slices() const { return slices_.size(); }

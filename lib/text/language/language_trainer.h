@@ -40,7 +40,7 @@ struct TrainerOptions {
   runtime::DType precision = runtime::DType::kFloat32;
   // Keep only each block's input for the backward pass (checkpointing.h).
   bool checkpoint_blocks = false;
-  // The number of tokens that run forward and backward at once, at least 1. A rank's part of a
+  // The number of tokens that run forward and backward at once. A rank's part of a
   // batch is cut between sequences, and the gradients add up. On a CPU, each of torch's threads
   // runs its own slices with its own gradients, for up to 64 M trained parameters; beyond that,
   // slices run one after another. 0: 2,048 on a CPU, whose cache a slice shall not leave; 16,384 on

@@ -32,6 +32,10 @@ using doubles::Soon;
 
 constexpr seconds kPatience{60};
 
+GroupOptions WithRing(std::int64_t ring_min_bytes) {
+  return {.join_timeout = kPatience, .ring_min_bytes = ring_min_bytes};
+}
+
 Neighbour At(std::uint16_t port) {
   Neighbour neighbour{.port = port};
   std::string("127.0.0.1").copy(neighbour.address.data(), neighbour.address.size());
@@ -215,6 +219,101 @@ TEST_CASE("a rank that an older rank 0 never accepted joins its successor") {
   INFO(hub.status() << ", " << end);
   REQUIRE(hub.ok());
   REQUIRE(end.ok());
+}
+
+TEST_CASE("a rank that never comes is named when the time is over") {
+  const RankEnvironment group = NewGroup(3);
+  std::thread present([&] {
+    (void)SocketReducer::Create(MemberOf(group, 1), {.join_timeout = std::chrono::seconds(2)});
+  });
+  const auto hub = SocketReducer::Create(group, {.join_timeout = std::chrono::milliseconds(300),
+                                                 .call_timeout = std::chrono::milliseconds(300)});
+  present.join();
+  REQUIRE(hub.status().code() == absl::StatusCode::kDeadlineExceeded);
+  REQUIRE(Mentions(hub.status(), "ranks missing"));
+  REQUIRE(Mentions(hub.status(), " 2"));
+}
+
+TEST_CASE("ranks that do not agree on whether there is a ring do not join") {
+  const RankEnvironment group = NewGroup(2);
+  std::thread other([&] { (void)SocketReducer::Create(MemberOf(group, 1), WithRing(1)); });
+  const auto hub = SocketReducer::Create(group, WithRing(0));
+  other.join();
+  REQUIRE(absl::IsFailedPrecondition(hub.status()));
+  REQUIRE(Mentions(hub.status(), "whether there is a ring"));
+}
+
+TEST_CASE("strangers at rank 0's port are turned away, and the group forms without them") {
+  const RankEnvironment group = NewGroup(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto connect = [&] {
+    return ConnectTo("127.0.0.1", group.master_port, deadline, "x").value();
+  };
+  // A probe that only connects, and a client of something else. They come before rank 1 does.
+  ::close(connect());
+  const int other = connect();
+  const std::array<std::byte, 64> garbage{};
+  REQUIRE(SendAll(other, garbage, deadline, "x").ok());
+  absl::StatusOr<std::unique_ptr<SocketReducer>> member;
+  std::thread rank_1(
+      [&] { member = SocketReducer::Create(MemberOf(group, 1), doubles::kPatientGroup); });
+  const auto hub = SocketReducer::Create(group, doubles::kPatientGroup);
+  rank_1.join();
+  ::close(other);
+  REQUIRE(hub.ok());
+  REQUIRE(member.ok());
+}
+
+TEST_CASE("a rank of a group of another size is refused") {
+  const RankEnvironment group = NewGroup(2);
+  absl::StatusOr<std::unique_ptr<SocketReducer>> other;
+  std::thread misled([&] {
+    RankEnvironment larger = MemberOf(group, 1);
+    larger.world_size = 3;
+    other = SocketReducer::Create(larger, doubles::kPatientGroup);
+  });
+  const auto hub = SocketReducer::Create(group, doubles::kPatientGroup);
+  misled.join();
+  REQUIRE(absl::IsFailedPrecondition(hub.status()));
+  REQUIRE(Mentions(hub.status(), "rank 1 of 3"));
+  REQUIRE_FALSE(other.ok());
+}
+
+TEST_CASE("a straggler of an older epoch is turned away, and the group forms without it") {
+  RankEnvironment group = NewGroup(2);
+  group.epoch = 5;
+  absl::StatusOr<std::unique_ptr<SocketReducer>> hub;
+  std::thread rank_0([&] { hub = SocketReducer::Create(group, doubles::kPatientGroup); });
+  RankEnvironment older = MemberOf(group, 1);
+  older.epoch = 4;
+  const auto straggler = SocketReducer::Create(older, doubles::kPatientGroup);
+  const auto member = SocketReducer::Create(MemberOf(group, 1), doubles::kPatientGroup);
+  rank_0.join();
+  REQUIRE(absl::IsAborted(straggler.status()));
+  REQUIRE(Mentions(straggler.status(), "rank 1 is of epoch 4"));
+  REQUIRE(Mentions(straggler.status(), "rank 0 is of epoch 5"));
+  REQUIRE(hub.ok());
+  REQUIRE(member.ok());
+}
+
+TEST_CASE("rank 0 of an older epoch gives up its place, and the newer rank joins its successor") {
+  RankEnvironment older = NewGroup(2);
+  older.epoch = 4;
+  RankEnvironment newer = older;
+  newer.epoch = 5;
+  newer.master_listener = -1;
+  absl::StatusOr<std::unique_ptr<SocketReducer>> member;
+  std::thread rank_1(
+      [&] { member = SocketReducer::Create(MemberOf(newer, 1), doubles::kPatientGroup); });
+  const auto straggler = SocketReducer::Create(older, doubles::kPatientGroup);
+  const auto hub = SocketReducer::Create(newer, doubles::kPatientGroup);
+  rank_1.join();
+  REQUIRE(absl::IsAborted(straggler.status()));
+  REQUIRE(Mentions(straggler.status(), "rank 0 is of epoch 4"));
+  REQUIRE(Mentions(straggler.status(), "rank 1 is of epoch 5"));
+  INFO(hub.status());
+  REQUIRE(hub.ok());
+  REQUIRE(member.ok());
 }
 
 }  // namespace

@@ -540,19 +540,6 @@ TEST_CASE("a failure that all ranks share keeps its mark when context is added")
   REQUIRE_FALSE(IsShared(absl::OkStatus()));
 }
 
-TEST_CASE("a rank that never comes is named when the time is over") {
-  const RankEnvironment group = NewGroup(3);
-  std::thread present([&] {
-    (void)SocketReducer::Create(MemberOf(group, 1), {.join_timeout = std::chrono::seconds(2)});
-  });
-  const auto hub = SocketReducer::Create(
-      group, {.join_timeout = milliseconds(300), .call_timeout = milliseconds(300)});
-  present.join();
-  REQUIRE(hub.status().code() == absl::StatusCode::kDeadlineExceeded);
-  REQUIRE(Mentions(hub.status(), "ranks missing"));
-  REQUIRE(Mentions(hub.status(), " 2"));
-}
-
 TEST_CASE("a rank that joins and then says nothing is named when the time is over") {
   const RankEnvironment group = NewGroup(2);
   absl::StatusOr<std::unique_ptr<SocketReducer>> silent;
@@ -583,67 +570,6 @@ TEST_CASE("ranks that are out of step are told so instead of being summed") {
       REQUIRE(statuses[1] == statuses[0]);
     }
   }
-}
-
-TEST_CASE("ranks that do not agree on whether there is a ring do not join") {
-  const RankEnvironment group = NewGroup(2);
-  std::thread other([&] { (void)SocketReducer::Create(MemberOf(group, 1), Patient(1)); });
-  const auto hub = SocketReducer::Create(group, Patient(0));
-  other.join();
-  REQUIRE(absl::IsFailedPrecondition(hub.status()));
-  REQUIRE(Mentions(hub.status(), "whether there is a ring"));
-}
-
-TEST_CASE("a peer that is no rank of the group is refused") {
-  const RankEnvironment group = NewGroup(2);
-  std::thread stranger([port = group.master_port] {
-    const int socket = ConnectTo("127.0.0.1", port,
-                                 std::chrono::steady_clock::now() + std::chrono::seconds(5), "x")
-                           .value();
-    const std::array<std::byte, 64> garbage{};
-    (void)SendAll(socket, garbage, std::chrono::steady_clock::now() + std::chrono::seconds(5), "x");
-    ::close(socket);
-  });
-  const auto hub = SocketReducer::Create(group, doubles::kPatientGroup);
-  stranger.join();
-  REQUIRE(absl::IsFailedPrecondition(hub.status()));
-}
-
-TEST_CASE("a straggler of an older epoch is turned away, and the group forms without it") {
-  RankEnvironment group = NewGroup(2);
-  group.epoch = 5;
-  absl::StatusOr<std::unique_ptr<SocketReducer>> hub;
-  std::thread rank_0([&] { hub = SocketReducer::Create(group, doubles::kPatientGroup); });
-  RankEnvironment older = MemberOf(group, 1);
-  older.epoch = 4;
-  const auto straggler = SocketReducer::Create(older, doubles::kPatientGroup);
-  const auto member = SocketReducer::Create(MemberOf(group, 1), doubles::kPatientGroup);
-  rank_0.join();
-  REQUIRE(absl::IsAborted(straggler.status()));
-  REQUIRE(Mentions(straggler.status(), "rank 1 is of epoch 4"));
-  REQUIRE(Mentions(straggler.status(), "rank 0 is of epoch 5"));
-  REQUIRE(hub.ok());
-  REQUIRE(member.ok());
-}
-
-TEST_CASE("rank 0 of an older epoch gives up its place, and the newer rank joins its successor") {
-  RankEnvironment older = NewGroup(2);
-  older.epoch = 4;
-  RankEnvironment newer = older;
-  newer.epoch = 5;
-  newer.master_listener = -1;
-  absl::StatusOr<std::unique_ptr<SocketReducer>> member;
-  std::thread rank_1(
-      [&] { member = SocketReducer::Create(MemberOf(newer, 1), doubles::kPatientGroup); });
-  const auto straggler = SocketReducer::Create(older, doubles::kPatientGroup);
-  const auto hub = SocketReducer::Create(newer, doubles::kPatientGroup);
-  rank_1.join();
-  REQUIRE(absl::IsAborted(straggler.status()));
-  REQUIRE(Mentions(straggler.status(), "rank 0 is of epoch 4"));
-  REQUIRE(Mentions(straggler.status(), "rank 1 is of epoch 5"));
-  INFO(hub.status());
-  REQUIRE(hub.ok());
-  REQUIRE(member.ok());
 }
 
 }  // namespace
