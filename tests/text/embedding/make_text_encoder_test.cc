@@ -183,7 +183,7 @@ TEST_CASE("bodies of responses have the encoder that body_encoder names, and all
   const auto lexical = Make({});
   const auto state = Make({.encoder = "state", .encoder_models = folder.path()});
   const auto divided = Make({.body_encoder = "state", .encoder_models = folder.path()});
-  REQUIRE(divided->version() == lexical->version() + "|" + state->version());
+  REQUIRE(divided->version() == lexical->version() + "|" + state->version() + "|2");
   REQUIRE(divided->dimension() == 512);
   REQUIRE(divided->body_dimension() == kSmallLatent);
   const runtime::Tensor vectors = EncodeAll(*divided, {goal, body});
