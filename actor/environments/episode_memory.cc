@@ -21,10 +21,7 @@ bool IsSuccess(int status) { return status >= 200 && status < 300; }
 void EpisodeMemory::Begin(const std::string& text, const ServiceCatalog& service) {
   service_ = &service;
   goal_ = absl::AsciiStrToLower(text);
-  values_.clear();
-  for (const redfish::SentenceValue& value : redfish::ValuesOf(text)) {
-    if (value.place >= 0) values_.push_back(absl::AsciiStrToLower(value.value.get<std::string>()));
-  }
+  values_ = redfish::NamesOf(text);
   resources_.clear();
   sent_.clear();
   read_.clear();

@@ -76,9 +76,10 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
     return;
   }
   episode_ = std::move(*episode);
-  resources_.Begin(tasks_->catalogs.at(pair.capture));
-  memory_.Begin(Sees("words") ? episode_.text : std::string(), tasks_->catalogs.at(pair.capture));
-  draft_.Begin(Sees("words") ? episode_.text : std::string());
+  const std::string seen_words = Sees("words") ? episode_.text : std::string();
+  resources_.Begin(tasks_->catalogs.at(pair.capture), redfish::NamesOf(seen_words));
+  memory_.Begin(seen_words, tasks_->catalogs.at(pair.capture));
+  draft_.Begin(seen_words);
   slot_values_.emplace(runtime::DeriveSeed(tasks_->seed, "slots"), number);
   goal_ = {};
   if (Sees("words")) goal_ = GoalContent(episode_.text);

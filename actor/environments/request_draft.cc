@@ -282,8 +282,8 @@ void RequestDraft::OfferReadValues(const redfish::Slot& slot) {
 }
 
 void RequestDraft::Describe() {
-  Json text = {{"method", opening_.method}, {"uri", opening_.uri},       {"type", opening_.type},
-               {"name", opening_.name},     {"action", opening_.action}, {"body", shown_}};
+  Json text = {{"method", opening_.method}, {"uri", opening_.UriOfText()}, {"type", opening_.type},
+               {"name", opening_.name},     {"action", opening_.action},   {"body", shown_}};
   if (state_ == State::kChoosingValue) text["slot"] = waiting_.front().name;
   text_ = ContentOf(content::CanonicalJson(text));
 }

@@ -23,18 +23,21 @@ std::size_t CandidateBytes(const ResourceCandidates::Pointer& candidates) {
 
 ResourceCandidates::Pointer ResourceCandidates::Of(const ServiceCatalog& service,
                                                    const ServiceResponse& response,
-                                                   const BodyText& text) {
+                                                   const BodyText& text,
+                                                   std::span<const std::string> names) {
   const auto make = [&]() -> Pointer {
     const auto resource = JsonOf(response);
     if (!redfish::IsOperational(*resource)) return nullptr;
-    redfish::CandidateGenerator generator(service.catalog->outline(), *service.schema);
+    redfish::CandidateGenerator generator(service.catalog->outline(), *service.schema, names);
     generator.Add(text.uri, *resource);
     if (generator.candidates.size() > kMaximumCandidates) {
       generator.candidates.resize(kMaximumCandidates);
     }
     return std::make_shared<const std::vector<redfish::Candidate>>(std::move(generator.candidates));
   };
-  return of_.FindOrMake({service.catalog.get(), text.content.key.bytes}, make, CandidateBytes);
+  return of_.FindOrMake(
+      {service.catalog.get(), text.content.key.bytes, redfish::UriWithoutNames(text.uri, names)},
+      make, CandidateBytes);
 }
 
 }  // namespace shoal::actor

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
+#include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "actor/environments/body_texts.h"
@@ -30,13 +32,16 @@ class ResourceCandidates {
 
   explicit ResourceCandidates(std::size_t capacity_bytes) : of_(capacity_bytes) {}
 
-  // Returns the candidates of the resource in `response`, whose body `text` describes. Returns null
-  // for a resource that nobody operates, such as a schema or a log entry. `service` outlives this.
-  Pointer Of(const ServiceCatalog& service, const ServiceResponse& response, const BodyText& text);
+  // Returns the candidates of the resource in `response`, whose body `text` describes; their texts
+  // tell `names` by their numbers. Returns null for a resource that nobody operates, such as a
+  // schema or a log entry. `service` outlives this.
+  Pointer Of(const ServiceCatalog& service, const ServiceResponse& response, const BodyText& text,
+             std::span<const std::string> names);
 
  private:
-  // The catalog, and the bytes of the body's key.
-  using Key = std::pair<const redfish::Catalog*, decltype(content::ContentKey::bytes)>;
+  // The catalog, the bytes of the body's key, and the URI as texts tell it.
+  using Key =
+      std::tuple<const redfish::Catalog*, decltype(content::ContentKey::bytes), std::string>;
 
   GenerationCache<Key, Pointer> of_;
 };

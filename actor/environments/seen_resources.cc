@@ -20,10 +20,12 @@ bool IsOfService(const std::string& uri) {
   return redfish::IsAtOrBelow(uri, redfish::kServiceRoot);
 }
 
-redfish::Candidate GetOf(const std::string& uri, std::string type) {
+redfish::Candidate GetOf(const std::string& uri, std::string type,
+                         std::span<const std::string> names) {
   redfish::Candidate get;
   get.method = "GET";
   get.uri = uri;
+  get.told_uri = redfish::UriWithoutNames(uri, names);
   get.resource = uri;
   get.type = std::move(type);
   get.Seal();
@@ -32,8 +34,9 @@ redfish::Candidate GetOf(const std::string& uri, std::string type) {
 
 }  // namespace
 
-void SeenResources::Begin(const ServiceCatalog& service) {
+void SeenResources::Begin(const ServiceCatalog& service, std::vector<std::string> names) {
   service_ = &service;
+  names_ = std::move(names);
   resources_.clear();
   lost_.clear();
   appended_.clear();
@@ -81,8 +84,8 @@ void SeenResources::SeeMember(const std::string& collection, const std::string& 
   if (!IsOfService(uri) || outline.Has(uri) || outline.IsDangling(uri) || !HasRoom(uri)) return;
   std::string type = outline.MemberType(collection);
   if (resources_.contains(uri) || !redfish::IsOperationalType(type)) return;
-  resources_[uri].candidates =
-      std::make_shared<const std::vector<redfish::Candidate>>(1, GetOf(uri, std::move(type)));
+  resources_[uri].candidates = std::make_shared<const std::vector<redfish::Candidate>>(
+      1, GetOf(uri, std::move(type), names_));
   changed_ = true;
 }
 
@@ -92,7 +95,7 @@ void SeenResources::SeeResource(const ServiceResponse& response, const BodyText&
   if (outline.Has(text.uri) || !HasRoom(text.uri)) return;
   const auto known = resources_.find(text.uri);
   if (known != resources_.end() && known->second.body == text.content.key) return;
-  Candidates candidates = made_->Of(*service_, response, text);
+  Candidates candidates = made_->Of(*service_, response, text, names_);
   if (candidates == nullptr) return;
   resources_[text.uri] = {.candidates = std::move(candidates), .body = text.content.key};
   changed_ = true;

@@ -10,6 +10,10 @@
 // The list is the catalog's own while nothing differs, otherwise an overlay on it. Appended
 // candidates are in the order of their URIs, so the same answers give the same key in whichever
 // order and environment they were seen, and tables are shared. Not thread-safe.
+//
+// A resource that came may have a name of the goal in its URI, as an account does on some services.
+// The texts of its candidates tell that name by its number, as their marks do: its letters differ
+// in every episode and say nothing. URIs of the catalog are told as they are.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +45,9 @@ class SeenResources {
   // `made` caches the candidates and outlives this.
   explicit SeenResources(ResourceCandidates& made) : made_(&made) {}
 
-  // Begins an episode and forgets what was seen. `service` outlives the episode.
-  void Begin(const ServiceCatalog& service);
+  // Begins an episode and forgets what was seen. `service` outlives the episode. `names` are the
+  // goal's (redfish::NamesOf).
+  void Begin(const ServiceCatalog& service, std::vector<std::string> names);
 
   // Takes in that `request` was answered with `response`, whose body `text` describes.
   void Learn(const redfish::Candidate& request, const ServiceResponse& response,
@@ -100,6 +105,7 @@ class SeenResources {
 
   ResourceCandidates* made_;
   const ServiceCatalog* service_ = nullptr;
+  std::vector<std::string> names_;
   std::map<std::string, Resource> resources_;
   std::set<std::string> lost_;
   bool changed_ = false;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/catalog/candidate.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "platform/content/canonical_json.h"
@@ -14,6 +18,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::array<const char*, 8> kOrdinals = {"first", "second", "third",   "fourth",
+                                                  "fifth", "sixth",  "seventh", "eighth"};
 constexpr double kDefaultMaximum = 65535.0;
 constexpr std::size_t kRandomTextLength = 8;
 
@@ -96,9 +102,29 @@ bool FitsList(const Slot& slot, const Json& values) {
 
 std::string SlotText(const std::string& name) { return "<goal." + name + ">"; }
 
+const char* Ordinal(std::size_t index) {
+  return index < kOrdinals.size() ? kOrdinals[index] : "later";
+}
+
+std::string UriWithoutNames(std::string_view uri, std::span<const std::string> names) {
+  if (names.empty()) return {};
+  std::vector<std::string> segments = absl::StrSplit(std::string(uri), '/');
+  bool has_name = false;
+  for (std::string& segment : segments) {
+    const auto name = std::find_if(names.begin(), names.end(), [&segment](const std::string& one) {
+      return absl::EqualsIgnoreCase(one, segment);
+    });
+    const auto index = static_cast<std::size_t>(name - names.begin());
+    if (name == names.end() || index >= kOrdinals.size()) continue;
+    segment = std::string("<") + Ordinal(index) + " name>";
+    has_name = true;
+  }
+  return has_name ? absl::StrJoin(segments, "/") : std::string();
+}
+
 void Candidate::Seal() {
-  Json sentence = {{"method", method}, {"uri", uri},       {"type", type},
-                   {"name", name},     {"action", action}, {"body", body}};
+  Json sentence = {{"method", method}, {"uri", UriOfText()}, {"type", type},
+                   {"name", name},     {"action", action},   {"body", body}};
   if (composes()) sentence["parts"] = "several";
   text = content::CanonicalJson(sentence);
   key = content::KeyOf(text);

@@ -7,10 +7,12 @@
 // element of a list stands for the whole list, of any length.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +47,8 @@ struct Candidate {
   // The canonical URI, which for an action is the action's target; with kExpandQuery behind it for
   // a collection that is read with its members; empty for `wait`.
   std::string uri;
+  // What the text says in place of the URI (UriWithoutNames); empty for the URI itself.
+  std::string told_uri = {};
   // The URI of the resource that offers the request; empty for `wait`. Not part of the text.
   std::string resource;
   // The @odata.type of the resource, and its Name.
@@ -69,9 +73,17 @@ struct Candidate {
   // Whether it reads a collection with its members.
   bool expands() const { return method == "GET" && uri.ends_with(kExpandQuery); }
   bool IsMutation() const { return method != "GET" && method != kWaitMethod; }
+  const std::string& UriOfText() const { return told_uri.empty() ? uri : told_uri; }
   // Fills `text` and `key` from the other members.
   void Seal();
 };
+
+// Returns "first", "second", and so on up to "eighth", then "later".
+const char* Ordinal(std::size_t index);
+
+// Returns the URI with "<first name>", "<second name>", ... in place of each segment that is one of
+// `names`, whatever its case; empty where none is. Ninth names and later ones stay.
+std::string UriWithoutNames(std::string_view uri, std::span<const std::string> names);
 
 // Returns the text "<goal.AssetTag>".
 std::string SlotText(const std::string& name);

@@ -82,6 +82,7 @@ Candidate CandidateGenerator::Start(const char* method, const std::string& uri,
   Candidate candidate;
   candidate.method = method;
   candidate.uri = uri;
+  candidate.told_uri = UriWithoutNames(uri, names_);
   candidate.resource = CanonicalUri(TextAt(resource, "@odata.id"));
   candidate.type = TextAt(resource, "@odata.type");
   candidate.name = TextAt(resource, "Name");
@@ -431,13 +432,6 @@ Candidate SlotPart(const Candidate& base, const std::string& pointer, const Prop
   part.slots.push_back(SlotFor(pointer, property));
   return part;
 }
-
-const char* Ordinal(std::size_t index) {
-  static const std::array<const char*, 8> kOrdinals = {"first", "second", "third",   "fourth",
-                                                       "fifth", "sixth",  "seventh", "eighth"};
-  return index < kOrdinals.size() ? kOrdinals[index] : "later";
-}
-
 // Returns the values of an attribute: those of its registry, or without one what its present value
 // suggests. An empty list stands for a slot.
 std::vector<Json> AttributeValues(const Property* property, const Json& present) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -20,9 +21,11 @@ namespace shoal::redfish {
 
 class CandidateGenerator {
  public:
-  // `outline` and `schema` must outlive the generator.
-  CandidateGenerator(const ServiceOutline& outline, const Schema& schema)
-      : outline_(outline), schema_(schema) {}
+  // `outline` and `schema` must outlive the generator, and so must `names`, which texts tell by
+  // their numbers (UriWithoutNames).
+  CandidateGenerator(const ServiceOutline& outline, const Schema& schema,
+                     std::span<const std::string> names = {})
+      : outline_(outline), schema_(schema), names_(names) {}
 
   // Adds all candidates of one resource.
   void Add(const std::string& uri, const nlohmann::json& resource);
@@ -98,6 +101,7 @@ class CandidateGenerator {
 
   const ServiceOutline& outline_;
   const Schema& schema_;
+  const std::span<const std::string> names_;
   std::unordered_set<content::ContentKey> seen_;
   // The PATCH candidates that the present resource has got.
   std::size_t patches_ = 0;

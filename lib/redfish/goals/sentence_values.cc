@@ -280,4 +280,12 @@ bool ContainsWords(std::string_view text, std::string_view words) {
   return false;
 }
 
+std::vector<std::string> NamesOf(std::string_view sentence) {
+  std::vector<std::string> names;
+  for (const SentenceValue& value : ValuesOf(sentence)) {
+    if (value.place >= 0) names.push_back(absl::AsciiStrToLower(value.value.get<std::string>()));
+  }
+  return names;
+}
+
 }  // namespace shoal::redfish

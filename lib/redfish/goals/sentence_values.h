@@ -57,6 +57,9 @@ nlohmann::json NumberOf(const std::string& word);
 // the value and the whole.
 std::vector<SentenceValue> ValuesOf(std::string_view sentence);
 
+// Returns the values that have a place, by place, in small letters.
+std::vector<std::string> NamesOf(std::string_view sentence);
+
 // Returns the words before, between and after the values of a sentence that have a place: of "drop
 // kim7, set omar17 to Operator", "drop", "set" and "to Operator". Returns nothing where fewer than
 // two values have one, since then nothing has to be told apart.

@@ -46,7 +46,7 @@ const ServiceCatalog& TwoSystems() {
 class TaggedEpisode {
  public:
   explicit TaggedEpisode(const std::string& goal = "Write asset tag X-1 on the host ALPHA.") {
-    seen_.Begin(TwoSystems());
+    seen_.Begin(TwoSystems(), {});
     memory_.Begin(goal, TwoSystems());
   }
 

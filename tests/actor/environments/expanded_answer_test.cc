@@ -60,7 +60,7 @@ const ServiceCatalog& ExpandingService() {
 class MembersReader {
  public:
   MembersReader() {
-    seen_.Begin(ExpandingService());
+    seen_.Begin(ExpandingService(), {});
     memory_.Begin("Remove the account eve.", ExpandingService());
   }
 

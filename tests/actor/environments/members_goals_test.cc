@@ -43,9 +43,12 @@ class MembersPlayer {
   // null `body` matches any.
   void Ask(const std::string& method, const std::string& uri, const Json& body = nullptr) {
     const auto& list = *transition_.observation.catalog;
+    const std::string without_names =
+        redfish::UriWithoutNames(uri, redfish::NamesOf(environment_.episode().text));
+    const std::string& told = without_names.empty() ? uri : without_names;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Json sentence = Json::parse(*list.at(i).text);
-      const bool is_it = sentence.at("method") == method && sentence.at("uri") == uri &&
+      const bool is_it = sentence.at("method") == method && sentence.at("uri") == told &&
                          (body.is_null() || sentence.at("body") == body);
       if (!is_it) continue;
       environment_.Step(static_cast<std::int64_t>(i), Keep());

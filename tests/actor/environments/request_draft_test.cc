@@ -51,7 +51,7 @@ class Drafting {
  public:
   explicit Drafting(const std::string& sentence, std::size_t read_values = 0)
       : draft_(cache_.part_lists, read_values) {
-    seen_.Begin(BoxService());
+    seen_.Begin(BoxService(), {});
     draft_.Begin(sentence);
   }
   void Open(const std::string& part, Json held = nullptr, std::vector<ReadResource> read = {}) {

@@ -63,8 +63,10 @@ class Eyes {
  public:
   explicit Eyes(std::shared_ptr<ResponseCache> response_cache = std::make_shared<ResponseCache>())
       : response_cache_(std::move(response_cache)) {
-    seen_.Begin(Service());
+    seen_.Begin(Service(), {});
   }
+  // Begins an episode whose goal has these names.
+  void Begin(std::vector<std::string> names) { seen_.Begin(Service(), std::move(names)); }
 
   void See(const std::string& method, const std::string& uri, int status, const Json& body = {}) {
     ServiceResponse response{.status = status};
@@ -85,6 +87,14 @@ class Eyes {
       if (candidate.uri != uri) continue;
       found.push_back(candidate.method +
                       (candidate.body.is_null() ? "" : " " + candidate.body.dump()));
+    }
+    return found;
+  }
+  // Returns the texts of the requests to `uri` that the list appends.
+  std::vector<std::string> Texts(const std::string& uri) const {
+    std::vector<std::string> found;
+    for (std::size_t i = Service().catalog->size(); i < seen_.list()->size(); ++i) {
+      if (seen_.candidate(i).uri == uri) found.push_back(*seen_.list()->at(i).text);
     }
     return found;
   }
@@ -196,6 +206,48 @@ TEST_CASE("The same answers in another order and by another environment give the
   other.SeeAccounts({"root", "bob", "eve"});
   REQUIRE(one.list().key() == other.list().key());
   REQUIRE(one.list().key() != Service().candidates->key());
+}
+
+TEST_CASE(
+    "Texts tell a name of the goal in the URI of what came by its number, requests as it is") {
+  Eyes eyes;
+  eyes.Begin({"bob", "eve"});
+  eyes.SeeAccounts({"root", "Eve"});
+  const std::string uri = kAccounts + "/Eve";
+  const std::string told = "\"uri\":\"" + kAccounts + "/<second name>\"";
+  const auto texts_tell = [&] {
+    const auto offered = eyes.Texts(uri);
+    return !offered.empty() &&
+           std::all_of(offered.begin(), offered.end(), [&](const std::string& text) {
+             return text.find(told) != std::string::npos && text.find("Eve") == std::string::npos;
+           });
+  };
+  REQUIRE(texts_tell());
+  eyes.See("GET", uri, 200, Account("Eve"));
+  REQUIRE(eyes.Texts(uri).size() > 3);
+  REQUIRE(texts_tell());
+  eyes.See("GET", kAccounts + "/root", 200, Account("root"));
+  REQUIRE(eyes.Look(uri) >= static_cast<std::int64_t>(Service().catalog->size()));
+}
+
+TEST_CASE("Episodes that differ only in the names of their goals share the list") {
+  const auto list_key = [](const std::string& name) {
+    Eyes eyes;
+    eyes.Begin({name});
+    eyes.SeeAccounts({"root", name});
+    eyes.See("GET", kAccounts + "/" + name, 200, Account(name));
+    return eyes.list().key();
+  };
+  REQUIRE(list_key("kim497") == list_key("omar17"));
+}
+
+TEST_CASE("Only whole segments of a URI are names, and at most eight") {
+  const std::vector<std::string> names = {"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8", "i9"};
+  REQUIRE(redfish::UriWithoutNames("/x/A1/keys/b2", names) == "/x/<first name>/keys/<second name>");
+  REQUIRE(redfish::UriWithoutNames("/x/h8", names) == "/x/<eighth name>");
+  REQUIRE(redfish::UriWithoutNames("/x/i9", names).empty());
+  REQUIRE(redfish::UriWithoutNames("/x/a12", names).empty());
+  REQUIRE(redfish::UriWithoutNames("/x/a1", {}).empty());
 }
 
 TEST_CASE("A member that the capture lists and lacks is offered once its body is seen") {
