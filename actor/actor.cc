@@ -117,9 +117,9 @@ absl::Status Actor::MakePlan() {
   const ActorOptions& options = config_.actor;
   const auto environments = static_cast<std::size_t>(options.environments);
   if (!options.evaluates()) {
-    std::optional<PairSampler> sampler;
+    std::optional<StartSampler> sampler;
     if (options.learned_weight < 1.0) {
-      sampler.emplace(source_->pairs().size(), options.learned_weight,
+      sampler.emplace(source_->pairs(), options.learned_weight,
                       runtime::DeriveSeed(ChooseSeed(config_), "pairs"));
     }
     plan_ = std::make_unique<TrainingPlan>(

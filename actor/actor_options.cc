@@ -25,10 +25,12 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "max_wait_us", max_wait_us,
       {.help = "wait of the oldest row for others at most", .unit = "us", .min = 0, .max = 1e6});
-  visitor.Knob("learned_weight", learned_weight,
-               {.help = "share of episodes of a learned pair, of those of one that fails; 1: turns",
-                .min = 0.01,
-                .max = 1});
+  visitor.Knob(
+      "learned_weight", learned_weight,
+      {.help = "share of episodes of a learned pair or situation, of those of one that fails; "
+               "1: turns",
+       .min = 0.01,
+       .max = 1});
   visitor.Knob("group_size", group_size,
                {.help = "training episodes, one after another, that have the same start (algorithm "
                         "grpo); 1: each has its own",

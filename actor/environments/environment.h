@@ -103,8 +103,18 @@ struct RelabelledEpisode {
 
 // A goal on a capture. Environments cycle over the pairs that they were made with.
 struct Pair {
+  // One of the situations in which its episodes start.
+  struct Situation {
+    // The share of the episodes that start in it, unless somebody chooses.
+    double share = 1.0;
+    // Whether nothing is left to do in it.
+    bool satisfied = false;
+  };
+
   std::string goal = "";
   std::string capture = "";
+  // Empty where episodes cannot be made to start in a certain one.
+  std::vector<Situation> situations = {};
 };
 
 struct EpisodeStart {
@@ -113,6 +123,8 @@ struct EpisodeStart {
   std::uint64_t episode = 0;
   // Index into the pairs, or nothing to let the environment choose the next in its cycle.
   std::optional<std::size_t> pair = std::nullopt;
+  // Index into the pair's situations, or nothing to let the environment draw one.
+  std::optional<std::size_t> situation = std::nullopt;
   // Whether to use the texts and values that training never sees.
   bool evaluation = false;
 };
@@ -121,6 +133,8 @@ struct EpisodeStart {
 struct EpisodeFacts {
   std::string goal = "";
   std::string capture = "";
+  // The name of the situation in which it started; empty where the goal has none.
+  std::string situation = "";
   int steps = 0;
   // Requests that may change something.
   int mutations = 0;

@@ -119,9 +119,11 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
 
 absl::Status RedfishEnvironment::WatchOthers(std::uint64_t number) {
   std::vector<redfish::Watch> watches;
+  EpisodeStart other = start_;
+  other.situation.reset();
   for (std::size_t pair = 0; pair < tasks_->pairs.size(); ++pair) {
     if (pair == pair_ || tasks_->pairs[pair].capture != tasks_->pairs[pair_].capture) continue;
-    absl::StatusOr<redfish::Episode> episode = FindEpisode(start_, pair, number);
+    absl::StatusOr<redfish::Episode> episode = FindEpisode(other, pair, number);
     // The goal has no episode of this number, and so cannot be set.
     if (!episode.ok() || !episode->watch) continue;
     others_.push_back({.pair = pair,
@@ -167,6 +169,7 @@ absl::StatusOr<RelabelledEpisode> RedfishEnvironment::Relabel(std::uint64_t goal
   };
   EpisodeStart start = start_;
   start.pair = others_[goal].pair;
+  start.situation.reset();
   twin.Reset(start, take);
   for (const std::int64_t action : actions_) {
     if (!status.ok() || episode.transitions.back().end != End::kNone) break;
@@ -187,7 +190,8 @@ absl::StatusOr<redfish::Episode> RedfishEnvironment::FindEpisode(const EpisodeSt
   }
   return tasks_->goals[pair]->DrawEpisode(
       tasks_->seed, number, redfish::Split::kTrain,
-      {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos});
+      {.word_dropout = tasks_->options.word_dropout, .typos = tasks_->options.typos},
+      start.situation);
 }
 
 void RedfishEnvironment::Step(std::int64_t action, Done done) {
@@ -405,6 +409,7 @@ EpisodeFacts RedfishEnvironment::facts() const {
   EpisodeFacts facts;
   facts.goal = tasks_->pairs[pair_].goal;
   facts.capture = tasks_->pairs[pair_].capture;
+  facts.situation = episode_.situation;
   facts.steps = steps_;
   facts.mutations = mutations_;
   facts.client_errors = client_errors_;

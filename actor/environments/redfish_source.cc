@@ -77,8 +77,12 @@ absl::Status AddPairs(const SourceConfig& config, const redfish::GoalSuite& suit
     const bool is_wanted = wanted.empty() || std::find(wanted.begin(), wanted.end(),
                                                        goal->goal().id()) != wanted.end();
     if (!is_wanted) continue;
-    tasks.pairs.push_back({.goal = std::to_string(goal->goal().id()) + " " + goal->goal().name(),
-                           .capture = capture.name()});
+    Pair pair{.goal = std::to_string(goal->goal().id()) + " " + goal->goal().name(),
+              .capture = capture.name()};
+    for (const redfish::SituationShare& one : goal->Situations()) {
+      pair.situations.push_back({.share = one.share, .satisfied = one.satisfied});
+    }
+    tasks.pairs.push_back(std::move(pair));
     tasks.goals.push_back(goal);
     spdlog::info("event=pair goal={} capture={}", runtime::Quoted(tasks.pairs.back().goal),
                  capture.name());

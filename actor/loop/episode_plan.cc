@@ -49,14 +49,16 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   if (group_size_ > 1) {
     JoinGroupLocked(assignment);
   } else {
-    ChoosePairLocked(assignment.start);
+    ChooseStartLocked(assignment.start);
   }
   return assignment;
 }
 
-void TrainingPlan::ChoosePairLocked(EpisodeStart& start) {
+void TrainingPlan::ChooseStartLocked(EpisodeStart& start) {
   if (sampler_) {
-    start.pair = sampler_->Sample(start.environment_id, start.episode);
+    const StartSampler::Start sampled = sampler_->Sample(start.environment_id, start.episode);
+    start.pair = sampled.pair;
+    start.situation = sampled.situation;
   } else if (!given_up_.empty()) {
     auto pair = static_cast<std::size_t>((start.environment_id + start.episode) % pairs_.size());
     while (given_up_.contains(pair)) pair = (pair + 1) % pairs_.size();
@@ -68,7 +70,7 @@ void TrainingPlan::JoinGroupLocked(EpisodeAssignment& assignment) {
   const bool stopped = group_start_.pair.has_value() && given_up_.contains(*group_start_.pair);
   if (members_ == 0 || members_ == group_size_ || stopped) {
     group_start_ = {.environment_id = first_environment_, .episode = groups_++};
-    ChoosePairLocked(group_start_);
+    ChooseStartLocked(group_start_);
     members_ = 0;
   }
   ++members_;
@@ -81,7 +83,9 @@ void TrainingPlan::JoinGroupLocked(EpisodeAssignment& assignment) {
 void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {
   if (result.facts.satisfied_at_start) return;
   const runtime::MutexLock lock(mutex_);
-  if (sampler_) sampler_->Note(*assignment.start.pair, result.facts.clean, result.facts.steps);
+  if (!sampler_) return;
+  sampler_->Note({.pair = *assignment.start.pair, .situation = assignment.start.situation},
+                 result.facts.clean, result.facts.steps);
 }
 
 void TrainingPlan::GiveUp(const EpisodeAssignment&, const Pair& pair, const std::string& reason) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "actor/environments/environment.h"
-#include "actor/loop/pair_sampler.h"
+#include "actor/loop/start_sampler.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
@@ -62,9 +62,9 @@ class EpisodePlan {
 };
 
 // A plan without end: each environment plays its episodes 0, 1, 2, ... The sampler, if there is
-// one, chooses the pair of each, otherwise the environment cycles over the pairs. A turn that comes
-// to a pair that was given up goes to the next pair that was not. When all are given up, the plan
-// ends with INVALID_ARGUMENT.
+// one, chooses pair and situation of each, otherwise the environment cycles over the pairs and
+// draws situations. A turn that comes to a pair that was given up goes to the next pair that was
+// not. When all are given up, the plan ends with INVALID_ARGUMENT.
 class TrainingPlan final : public EpisodePlan {
  public:
   struct Work {
@@ -72,7 +72,7 @@ class TrainingPlan final : public EpisodePlan {
     std::size_t environments = 1;
     // The pairs that the environments cycle over, in the same order.
     std::vector<Pair> pairs = {};
-    std::optional<PairSampler> sampler = std::nullopt;
+    std::optional<StartSampler> sampler = std::nullopt;
     // If above 1, this many episodes that begin one after another, in whichever environments, form
     // a group with one start.
     std::uint64_t group_size = 1;
@@ -92,7 +92,7 @@ class TrainingPlan final : public EpisodePlan {
  private:
   // Makes the next episode a member of the present group, or of a new one.
   void JoinGroupLocked(EpisodeAssignment& assignment) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ChoosePairLocked(EpisodeStart& start) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ChooseStartLocked(EpisodeStart& start) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::uint64_t first_environment_;
   const std::vector<Pair> pairs_;
@@ -100,7 +100,7 @@ class TrainingPlan final : public EpisodePlan {
   const OnPlanEnd on_end_;
   runtime::Mutex mutex_;
   std::vector<std::uint64_t> next_ ABSL_GUARDED_BY(mutex_);
-  std::optional<PairSampler> sampler_ ABSL_GUARDED_BY(mutex_);
+  std::optional<StartSampler> sampler_ ABSL_GUARDED_BY(mutex_);
   // The start of the present group, and the number of its members so far.
   EpisodeStart group_start_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t members_ ABSL_GUARDED_BY(mutex_) = 0;

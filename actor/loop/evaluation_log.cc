@@ -39,6 +39,7 @@ void EvaluationLog::Write(const EpisodeAssignment& assignment, const EpisodeResu
   line["policy"] = assignment.policy_name;
   line["goal"] = facts.goal;
   line["capture"] = facts.capture;
+  if (!facts.situation.empty()) line["situation"] = facts.situation;
   line["episode"] = assignment.start.episode;
   line["success"] = facts.success;
   line["clean"] = facts.clean;

@@ -3,9 +3,9 @@
 //
 //   {"pairs","episodes"}               the first line: how many pairs, and the episodes planned
 //   {"goal","capture","given_up"}      a pair whose episodes cannot begin, and why
-//   {"policy","goal","capture","episode","success","clean","satisfied_at_start","steps","mutations",
-//    "optimum","status_4xx","collateral","return","policy_epoch","policy_step","open","text",
-//    "requests"}
+//   {"policy","goal","capture","situation","episode","success","clean","satisfied_at_start","steps",
+//    "mutations","optimum","status_4xx","collateral","return","policy_epoch","policy_step","open",
+//    "text","requests"}             the situation where the goal has some
 //
 // Thread-safe. Each line is flushed at once, so a reader sees only whole lines.
 #pragma once

@@ -168,8 +168,10 @@ namespace {
 
 // Draws the rest of an episode of a goal with situations; `parameters` are their values.
 absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues& parameters,
-                           Split split, const TextNoise& noise, Random& random, Episode& episode) {
-  const Situation& drawn = PickSituation(binding.situations, random);
+                           Split split, const TextNoise& noise, std::optional<std::size_t> wanted,
+                           Random& random, Episode& episode) {
+  const Situation& picked = PickSituation(binding.situations, random);
+  const Situation& drawn = wanted ? binding.situations[*wanted] : picked;
   episode.exchanged = binding.starts == Starts::kExchanged && !drawn.exchanged.empty();
   const Situation& situation = episode.exchanged ? ExchangeOf(drawn, binding.situations) : drawn;
   episode.values = DrawAll(binding, parameters, random, episode);
@@ -189,11 +191,29 @@ absl::Status DrawSituation(const AppliedGoal::Binding& binding, const TextValues
 
 }  // namespace
 
+std::vector<SituationShare> AppliedGoal::Situations() const {
+  double total = 0.0;
+  for (const Situation& situation : binding_->situations) total += situation.weight;
+  std::vector<SituationShare> shares;
+  for (const Situation& situation : binding_->situations) {
+    shares.push_back({.name = situation.name,
+                      .share = situation.weight / total,
+                      .satisfied = situation.optimum == 0});
+  }
+  return shares;
+}
+
 absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64_t number,
-                                                 Split split, const TextNoise& noise) const {
+                                                 Split split, const TextNoise& noise,
+                                                 std::optional<std::size_t> situation) const {
   const Goal::Definition& goal = binding_->goal->definition();
   if (binding_->starts == Starts::kPresent) {
     return runtime::FailedPrecondition("goal " + goal.name + " draws no starts");
+  }
+  if (situation && *situation >= binding_->situations.size()) {
+    return runtime::InvalidArgument("goal " + goal.name + " has " +
+                                    std::to_string(binding_->situations.size()) +
+                                    " situations, and none of index " + std::to_string(*situation));
   }
   const std::string stream =
       "goal/" + SplitName(split) + "/" + goal.name + "/" + binding_->capture_name;
@@ -205,7 +225,8 @@ absl::StatusOr<Episode> AppliedGoal::DrawEpisode(std::uint64_t seed, std::uint64
     episode.slot_values[name] = values.at(name);
   }
   if (!goal.situations.empty()) {
-    SHOAL_RETURN_IF_ERROR(DrawSituation(*binding_, values, split, noise, random, episode));
+    SHOAL_RETURN_IF_ERROR(
+        DrawSituation(*binding_, values, split, noise, situation, random, episode));
     return episode;
   }
   episode.satisfied = random.Uniform() < goal.satisfied_share;

@@ -8,6 +8,7 @@
 // phrasings nor random streams. Immutable, safe for any number of threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -62,6 +63,14 @@ struct Episode {
   bool exchanged = false;
 };
 
+// One of the situations in which episodes of an applied goal start.
+struct SituationShare {
+  std::string name;
+  // The probability that an episode starts in it.
+  double share = 1.0;
+  bool satisfied = false;
+};
+
 class AppliedGoal;
 
 class Goal {
@@ -112,10 +121,14 @@ class AppliedGoal {
                                                                    Starts starts = Starts::kDrawn);
   ~AppliedGoal();
 
-  // `noise` is that of the sentence; it changes nothing else. FAILED_PRECONDITION unless starts are
-  // drawn.
+  // Returns the situations that the capture allows; empty for a goal with targets.
+  std::vector<SituationShare> Situations() const;
+  // `noise` is that of the sentence; it changes nothing else. The episode starts in the situation
+  // of this index in Situations(), or without one in a situation that is drawn; all else is drawn
+  // alike. FAILED_PRECONDITION unless starts are drawn, INVALID_ARGUMENT for an index past the end.
   absl::StatusOr<Episode> DrawEpisode(std::uint64_t seed, std::uint64_t number, Split split,
-                                      const TextNoise& noise = {}) const;
+                                      const TextNoise& noise = {},
+                                      std::optional<std::size_t> situation = std::nullopt) const;
   // Returns the task of reaching the goal with `given` values, by name, from wherever a service is:
   // an episode without text, start, situation and optimum. `given` names parameters, second draws
   // as "other:X", orders (whole, or "X:first" for the captured one with that member first), slots

@@ -93,6 +93,22 @@ TEST_CASE("A goal whose values have to be told apart tells what stands around th
   REQUIRE(first.observation.contents[3].key == first.observation.contents[0].key);
 }
 
+TEST_CASE("An episode starts in the situation that its start names") {
+  const RedfishData data = LoadInProcess({.captures = {kCapture}, .goals = {8}});
+  Player player(std::make_unique<InProcessService>(data.worlds), nullptr, data.tasks);
+  const auto situations = data.tasks->goals.at(0)->Situations();
+  REQUIRE(data.tasks->pairs.at(0).situations.size() == situations.size());
+  REQUIRE(situations.size() > 2);
+  for (std::size_t i = 0; i < situations.size(); ++i) {
+    REQUIRE(data.tasks->pairs[0].situations[i].satisfied == situations[i].satisfied);
+    for (std::uint64_t episode = 0; episode < 3; ++episode) {
+      player.Reset({.environment_id = 1, .episode = episode, .pair = 0, .situation = i});
+      REQUIRE(player.environment().episode().situation == situations[i].name);
+      REQUIRE(player.environment().facts().situation == situations[i].name);
+    }
+  }
+}
+
 TEST_CASE("Turning a server on by the one right request succeeds at once") {
   Player player;
   const EpisodeStart start = EpisodeWhere(player, "1 power_on", false);

@@ -59,7 +59,7 @@ TEST_CASE("Episodes of a group have one start, whichever environments play them"
   TrainingPlan plan({.first_environment = 4,
                      .environments = 2,
                      .pairs = {kPower, kLight},
-                     .sampler = PairSampler(2, 0.5, 1),
+                     .sampler = StartSampler({kPower, kLight}, 0.5, 1),
                      .group_size = 3});
   std::vector<EpisodeAssignment> begun;
   for (const std::uint64_t environment : {4U, 5U, 5U, 4U, 5U, 4U}) {
@@ -170,8 +170,9 @@ TEST_CASE("Training plays the other pairs once one is given up") {
 }
 
 TEST_CASE("Training that draws its pairs draws none that was given up") {
-  TrainingPlan plan(
-      {.environments = 1, .pairs = {kPower, kLight}, .sampler = PairSampler(2, 0.25, 1)});
+  TrainingPlan plan({.environments = 1,
+                     .pairs = {kPower, kLight},
+                     .sampler = StartSampler({kPower, kLight}, 0.25, 1)});
   plan.GiveUp(*plan.Next(0), kLight, "no");
   for (int i = 0; i < 100; ++i) REQUIRE(*plan.Next(0)->start.pair == 0);
 }

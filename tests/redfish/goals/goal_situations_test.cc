@@ -50,6 +50,40 @@ TEST_CASE("As many starts are satisfied where a capture allows fewer of the othe
   }
 }
 
+TEST_CASE(
+    "An episode in a situation of one's choice is the one that would be drawn, but for its start") {
+  const auto goal = GoalOn("10-account_audit", "openbmc-stock");
+  const auto situations = goal->Situations();
+  double shares = 0;
+  for (const SituationShare& one : situations) shares += one.share;
+  REQUIRE(shares == Approx(1.0));
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    const Episode drawn = *goal->DrawEpisode(1, number, Split::kTrain);
+    for (std::size_t i = 0; i < situations.size(); ++i) {
+      const Episode chosen = *goal->DrawEpisode(1, number, Split::kTrain, {}, i);
+      REQUIRE(chosen.situation == situations[i].name);
+      REQUIRE(chosen.satisfied == situations[i].satisfied);
+      REQUIRE(chosen.text == drawn.text);
+      if (chosen.situation == drawn.situation) {
+        REQUIRE(ToJson(chosen.start) == ToJson(drawn.start));
+      }
+    }
+  }
+  const auto past = goal->DrawEpisode(1, 0, Split::kTrain, {}, situations.size());
+  REQUIRE(past.status().code() == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("Situations are drawn by the shares that are told") {
+  const auto goal = GoalOn("10-account_audit", "dell-r750");
+  std::map<std::string, int> drawn;
+  for (std::uint64_t number = 0; number < 3000; ++number) {
+    ++drawn[goal->DrawEpisode(21, number, Split::kTrain)->situation];
+  }
+  for (const SituationShare& one : goal->Situations()) {
+    REQUIRE(drawn.at(one.name) == Approx(3000 * one.share).margin(150));
+  }
+}
+
 TEST_CASE("A version that an item of the inventory has already is not drawn") {
   const auto goal = GoalOn("18-firmware_update", "dell-r750");
   std::set<Json> present;
