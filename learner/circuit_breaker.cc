@@ -89,8 +89,8 @@ void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
                 .max = 1});
   visitor.Knob("max_log_probability_drift", max_log_probability_drift,
                {.help = "a lasting symptom: a larger mean difference between the log-probabilities "
-                        "that inference and the learner give actions by the same parameters; 0: "
-                        "never",
+                        "that inference and the learner give actions by the same parameters, which "
+                        "learner.publication_encoding may round for inference; 0: never",
                 .unit = "nats",
                 .min = 0});
   visitor.Knob("window", window,

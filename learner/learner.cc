@@ -43,6 +43,7 @@
 #include "rl/collectives/gradient_hub.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy.h"
+#include "rl/parameters/half_precision.h"
 #include "rl/parameters/version_wire.h"
 
 namespace shoal::learner {
@@ -231,6 +232,10 @@ absl::Status Learner::Publish(bool save) {
            {"epoch", std::to_string(parts.version.epoch)},
            {"step", std::to_string(parts.version.step)},
            {"encoder_version", parts.encoder_version}}));
+  // The version is what was rounded, in files and wherever it is fetched or evaluated.
+  if (setup_.learner.publishes_halves()) {
+    SHOAL_ASSIGN_OR_RETURN(bytes, parameters::RoundToHalf(bytes));
+  }
   const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};

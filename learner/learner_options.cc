@@ -57,6 +57,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "updates",
                 .min = 1,
                 .max = kMany});
+  visitor.Knob("publication_encoding", publication_encoding,
+               {.help = "float16 rounds published weights, delta sends an inference server what "
+                        "differs from the version that it holds, exactly; float16_delta does both",
+                .choices = {"float32", "float16", "delta", "float16_delta"}});
   visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
                {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
   visitor.Knob("checkpoint_every_seconds", checkpoint_every_seconds,

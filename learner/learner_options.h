@@ -42,6 +42,10 @@ struct LearnerOptions {
   std::int64_t chunk_cache_bytes = std::int64_t{256} << 20;
   // Parameters are published after every this many updates, and when training ends.
   std::int64_t publish_every_updates = 1;
+  // The form in which they are published: "float32"; "float16", rounded
+  // (rl/parameters/half_precision.h); or either as differences from what a subscriber holds
+  // (rl/parameters/difference.h), "delta" and "float16_delta".
+  std::string publication_encoding = "float32";
   // A checkpoint is due after this many updates or this time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
   double checkpoint_every_seconds = 2;
@@ -93,6 +97,8 @@ struct LearnerOptions {
 
   void Visit(runtime::Visitor& visitor);
   bool asynchronous() const { return gradients == "asynchronous"; }
+  bool publishes_halves() const { return publication_encoding.starts_with("float16"); }
+  bool publishes_differences() const { return publication_encoding.ends_with("delta"); }
   // Returns what these knobs say about the group of ranks.
   collectives::GroupOptions group() const;
 };

@@ -86,7 +86,8 @@ absl::Status Learner::Start() {
              .folder = setup_.run.path() + "/parameters",
              .kept_folder = setup_.run.path() + "/best",
              .keep = static_cast<std::size_t>(options.keep_parameters),
-             .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes)},
+             .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes),
+             .differences = options.publishes_differences()},
             parts.metrics));
   }
   SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));

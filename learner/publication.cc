@@ -18,7 +18,8 @@ Publication::Publication(const PublicationOptions& options, runtime::Metrics& me
       folder_(options.folder),
       publisher_({.folder = options.folder,
                   .kept_folder = options.kept_folder,
-                  .recent_bytes = options.recent_bytes},
+                  .recent_bytes = options.recent_bytes,
+                  .differences = options.differences},
                  metrics) {}
 
 absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const PublicationOptions& options,

@@ -30,6 +30,8 @@ struct PublicationOptions {
   std::size_t keep = 3;
   // Memory for recent versions, besides the newest, that are served without reading a file.
   std::size_t recent_bytes = std::size_t{256} << 20;
+  // Whether subscribers get differences from what they hold (rl/parameters/publisher.h).
+  bool differences = false;
 };
 
 class Publication {

@@ -246,11 +246,12 @@ absl::Status ParameterLayout::Read(std::string_view file, const PolicySpec& spec
   }
   std::vector<float> read(static_cast<std::size_t>(total), 0.0F);
   for (const ParameterInfo& info : parameters) {
-    SHOAL_ASSIGN_OR_RETURN(const std::vector<float> values, view.Floats(info.name, info.shape));
+    const auto values = std::span(read).subspan(static_cast<std::size_t>(info.offset),
+                                                static_cast<std::size_t>(info.size));
+    SHOAL_RETURN_IF_ERROR(view.ReadFloats(info.name, info.shape, values));
     if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
       return runtime::InvalidArgument("parameters: '" + info.name + "' holds no finite numbers");
     }
-    std::copy(values.begin(), values.end(), read.begin() + info.offset);
   }
   std::copy(read.begin(), read.end(), flat.begin());
   return absl::OkStatus();

@@ -73,9 +73,10 @@ struct ParameterLayout {
   // Writes the start values, a function of (layout, seed). `flat` has `total` floats.
   void Initialise(std::uint64_t seed, std::span<float> flat) const;
 
-  // Write turns a policy's `flat` into a file and Read turns it back. Read returns INVALID_ARGUMENT
-  // when a parameter is missing, has another shape, is not finite, or is unknown, and
-  // FAILED_PRECONDITION when "spec_digest" differs.
+  // Write turns a policy's `flat` into a file of FLOAT32 and Read turns it back, also where tensors
+  // were rounded to another floating-point dtype since (rl/parameters/half_precision.h). Read
+  // returns INVALID_ARGUMENT when a parameter is missing, has another shape, is not finite, or is
+  // unknown, and FAILED_PRECONDITION when "spec_digest" differs.
   std::string Write(std::span<const float> flat, const PolicySpec& spec, Metadata metadata) const;
   absl::Status Read(std::string_view file, const PolicySpec& spec, std::span<float> flat) const;
 };

@@ -94,7 +94,8 @@ struct PolicyOutputs {
 
 class Policy {
  public:
-  // `bytes` is a file that InitialParameters or PolicyTrainer::SerializeParameters wrote.
+  // `bytes` is a file that InitialParameters or PolicyTrainer::SerializeParameters wrote, whose
+  // tensors may have been rounded to FLOAT16 since.
   // `previous` may be null; its cached keys are reused when it projects candidates in the same way.
   // Act computes on `device`, by FindComputeDevice; on a GPU it agrees with the CPU up to rounding,
   // and a draw close to the border between two actions may then choose the other one. Returns

@@ -5,17 +5,25 @@
 #include <utility>
 
 #include "platform/transport/protocol.h"
+#include "rl/parameters/difference.h"
 #include "rl/parameters/version_wire.h"
 
 namespace shoal::parameters {
 
 absl::StatusOr<std::optional<Parameters>> Assembly::Add(const proto::ParametersPart& part) {
   auto result = AddChecked(part);
+  if (!result.ok() && first_ && first_->has_difference()) held_.reset();
   if (!result.ok() || result->has_value()) {
     first_.reset();
     bytes_ = {};
   }
   return result;
+}
+
+void Assembly::Hold(Parameters parameters) {
+  std::string digest = Sha256(*parameters.bytes);
+  held_ = std::make_shared<const Published>(
+      Published{.parameters = std::move(parameters), .digest = std::move(digest)});
 }
 
 absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::ParametersPart& part) {
@@ -27,6 +35,7 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
     first_ = part;
     first_->clear_data();
     bytes_.clear();
+    if (part.has_difference()) SHOAL_RETURN_IF_ERROR(CheckDifference(name, part.difference()));
   }
   if (!first_ || FromProto(first_->version()) != version ||
       first_->total_bytes() != part.total_bytes() || part.offset() != bytes_.size()) {
@@ -44,29 +53,61 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
   }
   bytes_ += part.data();
   if (bytes_.size() < part.total_bytes()) return std::nullopt;
-  if (part.sha256() != Sha256(bytes_)) {
+  SHOAL_ASSIGN_OR_RETURN(std::string file, File());
+  if (part.sha256() != Sha256(file)) {
     return runtime::DataLoss(name + " does not match its SHA-256");
   }
   Parameters parameters;
   parameters.version = version;
   parameters.spec_digest = first_->spec_digest();
   parameters.encoder_version = first_->encoder_version();
-  parameters.bytes = std::make_shared<const std::string>(std::move(bytes_));
+  parameters.bytes = std::make_shared<const std::string>(std::move(file));
+  held_ = std::make_shared<const Published>(
+      Published{.parameters = parameters, .digest = part.sha256()});
   return parameters;
 }
 
-proto::ParametersPart PartAt(const Parameters& parameters, const std::string& digest,
-                             std::uint64_t offset) {
-  const std::string& bytes = *parameters.bytes;
+absl::Status Assembly::CheckDifference(const std::string& name,
+                                       const proto::ParametersDifference& difference) const {
+  const Version base = FromProto(difference.base());
+  if (!held_ || held_->parameters.version != base || held_->digest != difference.base_sha256()) {
+    return runtime::FailedPrecondition(name + " came as a difference from parameters " +
+                                       ToString(base) + ", which are not held");
+  }
+  if (difference.file_bytes() > max_bytes_) {
+    return runtime::ResourceExhausted(name + " has " + std::to_string(difference.file_bytes()) +
+                                      " bytes, the limit is " + std::to_string(max_bytes_));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Assembly::File() {
+  if (!first_->has_difference()) return std::move(bytes_);
+  auto file = ApplyDifference(*held_->parameters.bytes, bytes_, first_->difference().file_bytes());
+  if (file.ok()) return file;
+  return runtime::Annotate(file.status(), "parameters " + ToString(FromProto(first_->version())));
+}
+
+proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset) {
+  const Parameters& parameters = shipment.published->parameters;
+  const std::string& bytes = shipment.bytes();
   proto::ParametersPart part;
   *part.mutable_version() = ToProto(parameters.version);
   part.set_spec_digest(parameters.spec_digest);
   part.set_encoder_version(parameters.encoder_version);
   part.set_total_bytes(bytes.size());
-  if (offset == 0) part.set_protocol_version(transport::kProtocolVersion);
+  if (offset == 0) {
+    part.set_protocol_version(transport::kProtocolVersion);
+    if (shipment.difference) {
+      proto::ParametersDifference& difference = *part.mutable_difference();
+      *difference.mutable_base() = ToProto(shipment.base->parameters.version);
+      difference.set_base_sha256(shipment.base->digest);
+      difference.set_file_bytes(parameters.bytes->size());
+    }
+  }
   part.set_offset(offset);
   part.set_data(bytes.substr(offset, kPartBytes));
-  if (offset + part.data().size() == bytes.size()) part.set_sha256(digest);
+  if (offset + part.data().size() == bytes.size()) part.set_sha256(shipment.published->digest);
   return part;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reassembles one version of the parameters from its parts, and checks it.
 //
-// Not thread-safe. After an error the assembly is empty and accepts the next version's first part.
+// It holds the file that it returned last, or that Hold gave it, so that the parts may carry the
+// difference from that file. Not thread-safe. After an error the assembly is empty and accepts the
+// next version's first part; after one in a difference it also holds no file.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +13,59 @@
 #include "platform/runtime/status.h"
 #include "proto/parameters.pb.h"
 #include "rl/parameters/parameters_file.h"
+#include "rl/parameters/published_versions.h"
 
 namespace shoal::parameters {
 
 class Assembly {
  public:
   // A version above `max_bytes` is refused. Memory grows with the received bytes, not with the
-  // announced total.
+  // announced total; that of a file which results from a difference is bounded by the file before.
   explicit Assembly(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Returns the whole version once its last part was added, and nullopt before. Errors:
-  //   FAILED_PRECONDITION the learner uses another protocol version
-  //   INVALID_ARGUMENT    parts are not consecutive, or exceed the total
-  //   DATA_LOSS           the SHA-256 is missing or different
+  //   FAILED_PRECONDITION the learner uses another protocol version, or this is a difference from a
+  //                       file that is not held
+  //   INVALID_ARGUMENT    parts are not consecutive, or exceed the total, or a difference is
+  //   damaged DATA_LOSS           the SHA-256 is missing or different, or a difference is cut off
   //   RESOURCE_EXHAUSTED  the version is larger than max_bytes
   absl::StatusOr<std::optional<Parameters>> Add(const proto::ParametersPart& part);
 
+  // Holds a file that came in another way.
+  void Hold(Parameters parameters);
+  // Null where no file is held.
+  const PublishedPointer& held() const { return held_; }
+
  private:
   absl::StatusOr<std::optional<Parameters>> AddChecked(const proto::ParametersPart& part);
+  absl::Status CheckDifference(const std::string& name,
+                               const proto::ParametersDifference& difference) const;
+  // Returns the file that the received bytes are, or describe.
+  absl::StatusOr<std::string> File();
 
   const std::uint64_t max_bytes_;
   // The first part of the version that is being assembled.
   std::optional<proto::ParametersPart> first_;
   std::string bytes_;
+  PublishedPointer held_;
 };
 
 // The maximum number of data bytes in one part.
 inline constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 
-// Returns the part of `parameters` that begins at `offset`. The last part carries `digest`, the
-// SHA-256.
-proto::ParametersPart PartAt(const Parameters& parameters, const std::string& digest,
-                             std::uint64_t offset);
+// What is sent of a version: its file, or the difference of that file from `base`'s.
+struct Shipment {
+  PublishedPointer published;
+  // Null where the file is sent.
+  PublishedPointer base = nullptr;
+  std::shared_ptr<const std::string> difference = nullptr;
+
+  const std::string& bytes() const {
+    return difference ? *difference : *published->parameters.bytes;
+  }
+};
+
+// Returns the part that begins at `offset`.
+proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset);
 
 }  // namespace shoal::parameters

@@ -27,6 +27,14 @@ PublishedPointer PublishedVersions::newest() const {
   return recent_.empty() ? nullptr : recent_.back();
 }
 
+PublishedPointer PublishedVersions::Recent(const Version& version) const {
+  const runtime::MutexLock lock(mutex_);
+  const auto found = std::find_if(
+      recent_.begin(), recent_.end(),
+      [&version](const auto& published) { return published->parameters.version == version; });
+  return found == recent_.end() ? nullptr : *found;
+}
+
 absl::StatusOr<PublishedPointer> PublishedVersions::Find(const std::optional<Version>& version) {
   {
     const runtime::MutexLock lock(mutex_);

@@ -40,6 +40,8 @@ class PublishedVersions {
   bool Add(PublishedPointer published) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns null before the first version.
   PublishedPointer newest() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns the version if it is among the recent ones in memory, and null otherwise.
+  PublishedPointer Recent(const Version& version) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the version; nullopt stands for the one that the run began with, which the folder
   // keeps. NOT_FOUND names the version; DATA_LOSS means a damaged file.
   absl::StatusOr<PublishedPointer> Find(const std::optional<Version>& version)

@@ -14,6 +14,7 @@
 #include "platform/transport/status.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/difference_desk.h"
 #include "rl/parameters/published_versions.h"
 #include "rl/parameters/version_wire.h"
 
@@ -22,13 +23,48 @@ namespace {
 
 class SubscriptionStream;
 
+// What was sent to subscribers, shared by their streams.
+struct SentMetrics {
+  explicit SentMetrics(runtime::Metrics& metrics)
+      : bytes(metrics.Counter("shoal_parameters_sent_bytes_total",
+                              "Bytes of files and differences sent to subscribers")),
+        files(Versions(metrics, "file")),
+        differences(Versions(metrics, "difference")) {}
+
+  static prometheus::Counter& Versions(runtime::Metrics& metrics, const std::string& as) {
+    return metrics.Counter("shoal_parameters_sent_total", "Versions sent to subscribers",
+                           {{"as", as}});
+  }
+
+  prometheus::Counter& bytes;
+  prometheus::Counter& files;
+  prometheus::Counter& differences;
+};
+
 // The streams and the versions that they serve. Lock order: a stream's mutex first, then this
 // one's.
 class Publication {
  public:
-  explicit Publication(PublishedVersions& versions) : versions_(versions) {}
+  Publication(PublishedVersions& versions, bool differences, runtime::Metrics& metrics)
+      : versions_(versions), sent_(metrics) {
+    if (differences) desk_.emplace([this] { WriteAll(); }, metrics);
+  }
 
   PublishedPointer newest() const { return versions_.newest(); }
+  // Returns null where the file of `target` is to be sent: differences are not wanted, the version
+  // that the subscriber holds is not in memory or another file, or too many wait.
+  std::shared_ptr<const DifferenceOrder> Order(const Version& held, const std::string& digest,
+                                               const PublishedPointer& target) {
+    if (!desk_) return nullptr;
+    const PublishedPointer base = versions_.Recent(held);
+    return base && base->digest == digest ? desk_->Ask(base, target) : nullptr;
+  }
+  // REQUIRES: Order returned `order`.
+  DifferenceOrder Look(const DifferenceOrder& order) const { return desk_->Look(order); }
+  SentMetrics& sent() { return sent_; }
+
+  // Lets each stream write that can.
+  void WriteAll() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false once draining.
   bool Add(const std::shared_ptr<SubscriptionStream>& stream) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
@@ -66,19 +102,32 @@ class Publication {
 
  private:
   PublishedVersions& versions_;
+  SentMetrics sent_;
   mutable runtime::Mutex mutex_;
   runtime::CondVar empty_;
   std::map<const SubscriptionStream*, std::weak_ptr<SubscriptionStream>> streams_
       ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  // Its thread uses what stands above.
+  std::optional<DifferenceDesk> desk_;
 };
 
-// The stream owns itself from Start to OnDone. gRPC uses `part_` while writing_ is true.
+// What a subscriber said of itself.
+struct SubscriberState {
+  std::optional<Version> known;
+  bool takes_differences = false;
+  // Of the file that the subscriber holds of `known`; empty for none.
+  std::string digest;
+};
+
+// The stream owns itself from Start to OnDone. gRPC uses `part_` while writing_ is true. While a
+// difference is being made, the stream waits for it, though newer versions may come: they are sent
+// next.
 class SubscriptionStream final : public grpc::ServerWriteReactor<proto::ParametersPart>,
                                  public std::enable_shared_from_this<SubscriptionStream> {
  public:
-  SubscriptionStream(Publication& publication, std::optional<Version> known)
-      : publication_(publication), known_(known) {}
+  SubscriptionStream(Publication& publication, SubscriberState state)
+      : publication_(publication), state_(std::move(state)) {}
 
   grpc::ServerWriteReactor<proto::ParametersPart>* Start(const absl::Status& refusal) {
     self_ = shared_from_this();
@@ -119,20 +168,41 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
 
   void MaybeWriteLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_ || finished_ || !end_.ok()) return;
-    if (!sending_) {
-      PublishedPointer newest = publication_.newest();
-      if (!newest || (known_ && newest->parameters.version <= *known_)) return;
-      sending_ = std::move(newest);
-      offset_ = 0;
-    }
-    part_ = PartAt(sending_->parameters, sending_->digest, offset_);
+    if (!sending_ && !ChooseLocked()) return;
+    part_ = PartAt(*sending_, offset_);
     offset_ += part_.data().size();
-    if (offset_ == sending_->parameters.bytes->size()) {
-      known_ = sending_->parameters.version;
+    publication_.sent().bytes.Increment(static_cast<double>(part_.data().size()));
+    if (offset_ == sending_->bytes().size()) {
+      state_.known = sending_->published->parameters.version;
+      state_.digest = sending_->published->digest;
+      (sending_->difference ? publication_.sent().differences : publication_.sent().files)
+          .Increment();
       sending_.reset();
     }
     writing_ = true;
     StartWrite(&part_);
+  }
+
+  // Returns false while there is nothing to send.
+  bool ChooseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    offset_ = 0;
+    if (!order_) {
+      PublishedPointer newest = publication_.newest();
+      if (!newest || (state_.known && newest->parameters.version <= *state_.known)) return false;
+      if (state_.takes_differences && state_.known) {
+        order_ = publication_.Order(*state_.known, state_.digest, newest);
+      }
+      if (!order_) {
+        sending_ = Shipment{.published = std::move(newest)};
+        return true;
+      }
+    }
+    const DifferenceOrder order = publication_.Look(*order_);
+    if (!order.done) return false;
+    order_.reset();
+    sending_ =
+        Shipment{.published = order.target, .base = order.base, .difference = order.difference};
+    return true;
   }
 
   void EndLocked(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -151,13 +221,19 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
   proto::ParametersPart part_;
 
   runtime::Mutex mutex_;
-  std::optional<Version> known_ ABSL_GUARDED_BY(mutex_);
-  PublishedPointer sending_ ABSL_GUARDED_BY(mutex_);
+  SubscriberState state_ ABSL_GUARDED_BY(mutex_);
+  // The difference that the stream waits for.
+  std::shared_ptr<const DifferenceOrder> order_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Shipment> sending_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t offset_ ABSL_GUARDED_BY(mutex_) = 0;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status end_ ABSL_GUARDED_BY(mutex_);
 };
+
+void Publication::WriteAll() {
+  for (const auto& stream : streams()) stream->MaybeWrite();
+}
 
 }  // namespace
 
@@ -240,7 +316,7 @@ class FetchDesk {
       spdlog::info("event=fetch client={} version={}", runtime::Quoted(request.client()),
                    ToString(found->parameters.version));
     }
-    part = PartAt(found->parameters, found->digest, request.offset());
+    part = PartAt({.published = found}, request.offset());
     return absl::OkStatus();
   }
 
@@ -259,6 +335,7 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
  public:
   Impl(const PublisherOptions& options, runtime::Metrics& metrics)
       : versions_(options.folder, options.kept_folder, options.recent_bytes),
+        publication_(versions_, options.differences, metrics),
         fetches_(versions_, options.max_fetches),
         published_(metrics.Counter("shoal_parameters_published_total", "Versions published")),
         subscribers_(metrics.Gauge("shoal_parameters_subscribers", "Subscribers connected")),
@@ -266,11 +343,13 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
 
   grpc::ServerWriteReactor<proto::ParametersPart>* Subscribe(
       grpc::CallbackServerContext*, const proto::SubscribeRequest* request) override {
-    std::optional<Version> known;
-    if (request->has_known()) known = FromProto(request->known());
-    const auto stream = std::make_shared<SubscriptionStream>(publication_, known);
+    SubscriberState state;
+    if (request->has_known()) state.known = FromProto(request->known());
+    state.takes_differences = request->takes_differences();
+    state.digest = request->known_sha256();
     spdlog::info("event=subscribe client={} known={}", runtime::Quoted(request->client()),
-                 known ? ToString(*known) : "none");
+                 state.known ? ToString(*state.known) : "none");
+    const auto stream = std::make_shared<SubscriptionStream>(publication_, std::move(state));
     auto* reactor = stream->Start(
         transport::CheckProtocolVersion(request->protocol_version(), request->client(), "learner"));
     subscribers_.Set(static_cast<double>(publication_.size()));
@@ -292,7 +371,7 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     published->parameters = std::move(parameters);
     const std::size_t bytes = published->parameters.bytes->size();
     if (!versions_.Add(std::move(published))) return false;
-    for (const auto& stream : publication_.streams()) stream->MaybeWrite();
+    publication_.WriteAll();
     published_.Increment();
     bytes_.Set(static_cast<double>(bytes));
     subscribers_.Set(static_cast<double>(publication_.size()));
@@ -317,7 +396,7 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
 
  private:
   PublishedVersions versions_;
-  Publication publication_{versions_};
+  Publication publication_;
   FetchDesk fetches_;
   prometheus::Counter& published_;
   prometheus::Gauge& subscribers_;

@@ -8,6 +8,10 @@
 // those still being sent, and what published_versions.h keeps for Fetch. A thread of the publisher
 // answers Fetch, since it may read files; when `max_fetches` calls wait, more are refused.
 //
+// With `differences`, a subscriber that takes them and holds a version that is in memory gets the
+// difference from it (difference.h), which another thread makes once for all who need the same. It
+// gets the file where it holds no such version, holds another file, or the file is smaller.
+//
 // Thread-safe. Register service() with a server before it starts; the server must end before the
 // publisher does.
 //
@@ -37,10 +41,12 @@ struct PublisherOptions {
   std::string folder = {};
   // A second folder, for versions that are kept for longer. Empty for none.
   std::string kept_folder = {};
-  // The bytes of versions kept in memory for Fetch, besides the newest one.
+  // The bytes of versions kept in memory for Fetch and differences, besides the newest one.
   std::size_t recent_bytes = std::size_t{256} << 20;
   // The maximum number of Fetch calls that wait.
   std::size_t max_fetches = 256;
+  // Whether differences are sent.
+  bool differences = false;
 };
 
 class Publisher {

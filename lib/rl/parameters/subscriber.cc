@@ -138,9 +138,11 @@ void Subscriber::Impl::HandOverPersisted() {
   if (options_.folder.empty()) return;
   auto newest = folder_.LoadNewest();
   if (absl::IsNotFound(newest.status())) return;
-  const absl::Status status = newest.ok() ? Take(*std::move(newest)) : newest.status();
+  const absl::Status status = newest.ok() ? Take(*newest) : newest.status();
   unsaved_.reset();
-  if (!status.ok()) {
+  if (status.ok()) {
+    assembly_.Hold(*std::move(newest));
+  } else {
     spdlog::warn("event=persisted_parameters_refused reason={}",
                  runtime::Quoted(status.ToString()));
   }
@@ -170,7 +172,12 @@ void Subscriber::Impl::Open() {
   proto::SubscribeRequest request;
   request.set_protocol_version(transport::kProtocolVersion);
   request.set_client(options_.client);
-  if (const auto version = known()) *request.mutable_known() = ToProto(*version);
+  request.set_takes_differences(true);
+  if (const auto version = known()) {
+    *request.mutable_known() = ToProto(*version);
+    const PublishedPointer& held = assembly_.held();
+    if (held && held->parameters.version == *version) request.set_known_sha256(held->digest);
+  }
   stream_ = std::make_shared<Subscription>([this] { Wake(); });
   stream_->Start(*stub_, std::move(request));
 }
@@ -178,6 +185,7 @@ void Subscriber::Impl::Open() {
 void Subscriber::Impl::Receive(const proto::ParametersPart& part) {
   pause_ = kShortestPause;
   connected_.Set(1);
+  const bool held = assembly_.held() != nullptr;
   auto whole = assembly_.Add(part);
   absl::Status status = whole.status();
   if (whole.ok() && whole->has_value()) {
@@ -191,7 +199,9 @@ void Subscriber::Impl::Receive(const proto::ParametersPart& part) {
   } else if (!status.ok()) {
     refused_.Increment();
     spdlog::warn("event=parameters_refused reason={}", runtime::Quoted(status.ToString()));
-    pause_ = kLongestPause;
+    // After a bad difference the whole file comes.
+    const bool lost = held && assembly_.held() == nullptr;
+    pause_ = lost ? kShortestPause : kLongestPause;
     stream_->Cancel();
     return;
   }

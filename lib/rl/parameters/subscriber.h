@@ -6,6 +6,9 @@
 // expected one, and it is newer: a higher epoch, or within an epoch a higher step. Anything else is
 // refused, counted and logged, and the stream goes on or is opened again.
 //
+// It keeps the file of the newest version in memory, and takes differences from it. After one that
+// is damaged, or that was made of another file, it asks for the whole file.
+//
 // `on_parameters` runs on the subscriber's own thread, one call at a time, with ascending versions
 // and the last persisted one first. It may take its time; of the versions that arrive meanwhile,
 // only the newest is delivered. Thread-safe.

@@ -5,19 +5,42 @@
 #include <vector>
 
 #include "platform/transport/protocol.h"
+#include "rl/parameters/difference.h"
 #include "tests/rl/parameters/values.h"
+#include "tests/rl/parameters/weights.h"
 
 namespace shoal::parameters {
 namespace {
 
-std::vector<proto::ParametersPart> PartsOf(const Parameters& parameters) {
-  const std::string digest = Sha256(*parameters.bytes);
+std::vector<proto::ParametersPart> PartsOf(const Shipment& shipment) {
   std::vector<proto::ParametersPart> parts;
-  for (std::size_t at = 0; at < parameters.bytes->size();) {
-    parts.push_back(PartAt(parameters, digest, at));
+  for (std::size_t at = 0; at < shipment.bytes().size();) {
+    parts.push_back(PartAt(shipment, at));
     at += parts.back().data().size();
   }
   return parts;
+}
+
+std::vector<proto::ParametersPart> PartsOf(const Parameters& parameters) {
+  return PartsOf(Shipment{.published = PublishedOf(parameters)});
+}
+
+Shipment DifferenceBetween(const Parameters& base, const Parameters& target) {
+  auto made = MakeDifference(*base.bytes, *target.bytes);
+  REQUIRE(made.ok());
+  return {.published = PublishedOf(target),
+          .base = PublishedOf(base),
+          .difference = std::make_shared<const std::string>(*std::move(made))};
+}
+
+// Adds all parts, and returns what the last one led to.
+absl::StatusOr<std::optional<Parameters>> AddAll(Assembly& assembly, const Shipment& shipment) {
+  absl::StatusOr<std::optional<Parameters>> added;
+  for (const auto& part : PartsOf(shipment)) {
+    added = assembly.Add(part);
+    if (!added.ok()) break;
+  }
+  return added;
 }
 
 TEST_CASE("parts of at most one MiB are put together to what was published") {
@@ -93,6 +116,71 @@ TEST_CASE("parts of a learner of another protocol version are refused, naming bo
   REQUIRE(runtime::Message(refused).starts_with(
       "the learner speaks protocol 7, this inference server speaks " +
       std::to_string(transport::kProtocolVersion) + ":"));
+}
+
+TEST_CASE("differences in parts are put together to files, each from the one before") {
+  constexpr std::int64_t kRows = 6000;
+  std::vector<Parameters> versions;
+  for (std::uint64_t step = 0; step < 3; ++step) versions.push_back(TrainedVersion(step, kRows));
+  Assembly assembly(1 << 30);
+  REQUIRE(AddAll(assembly, {.published = PublishedOf(versions[0])}).ok());
+  for (std::size_t i = 1; i < versions.size(); ++i) {
+    const Shipment shipment = DifferenceBetween(versions[i - 1], versions[i]);
+    REQUIRE(PartsOf(shipment).size() > 1);
+    const auto whole = AddAll(assembly, shipment);
+    REQUIRE(whole.ok());
+    REQUIRE((*whole)->version == versions[i].version);
+    REQUIRE(*(*whole)->bytes == *versions[i].bytes);
+  }
+}
+
+TEST_CASE("a difference from a file that came in another way needs it to be held") {
+  const Shipment shipment = DifferenceBetween(TrainedVersion(1), TrainedVersion(2));
+  Assembly assembly(1 << 30);
+  REQUIRE(absl::IsFailedPrecondition(AddAll(assembly, shipment).status()));
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(AddAll(assembly, shipment).ok());
+}
+
+TEST_CASE("a difference from another file than the one that is held is refused") {
+  Assembly assembly(1 << 30);
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(absl::IsFailedPrecondition(
+      AddAll(assembly, DifferenceBetween(TrainedVersion(2), TrainedVersion(3))).status()));
+  assembly.Hold(TrainedVersion(1));
+  // The same version of another learner has other bytes.
+  const Parameters foreign = VersionOf(1, WeightsFile({.seed = 9}));
+  REQUIRE(absl::IsFailedPrecondition(
+      AddAll(assembly, DifferenceBetween(foreign, TrainedVersion(3))).status()));
+}
+
+TEST_CASE("a file that results from a damaged difference is refused, and nothing is held then") {
+  const Shipment good = DifferenceBetween(TrainedVersion(1), TrainedVersion(2));
+  Shipment wrong = DifferenceBetween(TrainedVersion(1), TrainedVersion(3));
+  wrong.published = good.published;
+  Shipment damaged = good;
+  damaged.difference = std::make_shared<const std::string>(std::string(100, 'x'));
+  Assembly assembly(1 << 30);
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(absl::IsDataLoss(AddAll(assembly, wrong).status()));
+  REQUIRE_FALSE(assembly.held());
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(absl::IsInvalidArgument(AddAll(assembly, damaged).status()));
+  REQUIRE_FALSE(assembly.held());
+  REQUIRE(AddAll(assembly, {.published = good.published}).ok());
+  REQUIRE(assembly.held()->parameters.version == good.published->parameters.version);
+}
+
+TEST_CASE("a difference that promises more bytes than fit is refused at its first part") {
+  const Shipment shipment = DifferenceBetween(TrainedVersion(1), TrainedVersion(2));
+  auto part = PartAt(shipment, 0);
+  part.mutable_difference()->set_file_bytes(std::uint64_t{1} << 40);
+  Assembly assembly(1 << 30);
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(absl::IsResourceExhausted(assembly.Add(part).status()));
+  part.mutable_difference()->set_file_bytes(std::uint64_t{1} << 29);
+  assembly.Hold(TrainedVersion(1));
+  REQUIRE(absl::IsInvalidArgument(assembly.Add(part).status()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "rl/parameters/assembly.h"
 #include "rl/parameters/version_wire.h"
 #include "tests/rl/parameters/values.h"
+#include "tests/rl/parameters/weights.h"
 
 namespace shoal::parameters {
 namespace {
@@ -29,10 +30,32 @@ class Reader {
     if (known) *request.mutable_known() = ToProto(*known);
     call_ = stub_->Subscribe(&context_, request);
   }
+  // A subscriber that takes differences and has `held`, whose SHA-256 it states as `digest`.
+  Reader(const std::string& address, const std::optional<Parameters>& held,
+         const std::string& digest)
+      : stub_(proto::Parameters::NewStub(transport::CreateChannel(address))), assembly_(1 << 30) {
+    context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    proto::SubscribeRequest request;
+    request.set_protocol_version(transport::kProtocolVersion);
+    request.set_client("inference-0");
+    request.set_takes_differences(true);
+    request.set_known_sha256(digest);
+    if (held) {
+      *request.mutable_known() = ToProto(held->version);
+      assembly_.Hold(*held);
+    }
+    call_ = stub_->Subscribe(&context_, request);
+  }
+  explicit Reader(const std::string& address, const Parameters& held)
+      : Reader(address, held, Sha256(*held.bytes)) {}
+
+  // Whether the last version came as a difference.
+  bool differed() const { return differed_; }
   // Returns the next complete version, or nothing if the stream ended.
   std::optional<Parameters> Next() {
     proto::ParametersPart part;
     while (call_->Read(&part)) {
+      if (part.offset() == 0) differed_ = part.has_difference();
       auto whole = assembly_.Add(part);
       REQUIRE(whole.ok());
       if (whole->has_value()) return **std::move(whole);
@@ -45,6 +68,7 @@ class Reader {
  private:
   const std::unique_ptr<proto::Parameters::Stub> stub_;
   Assembly assembly_;
+  bool differed_ = false;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReader<proto::ParametersPart>> call_;
 };
@@ -125,6 +149,83 @@ TEST_CASE("draining ends streams that wait and streams that are being written") 
   Reader late(server.address());
   REQUIRE_FALSE(late.Next());
   REQUIRE(late.Finish().error_code() == grpc::UNAVAILABLE);
+}
+
+// Reads the next version, which must be that of `step`, and says whether it came as a difference.
+bool NextDiffers(Reader& reader, std::uint64_t step) {
+  const auto next = reader.Next();
+  REQUIRE(next);
+  REQUIRE(next->version == TrainedVersion(step).version);
+  REQUIRE(*next->bytes == *TrainedVersion(step).bytes);
+  return reader.differed();
+}
+
+TEST_CASE("the first version comes whole and later ones as differences, to who takes them") {
+  PublisherServer server("127.0.0.1:0", {.differences = true});
+  REQUIRE(server.publisher().Publish(TrainedVersion(1)));
+  Reader reader(server.address(), std::nullopt, "");
+  Reader other(server.address());
+  REQUIRE_FALSE(NextDiffers(reader, 1));
+  REQUIRE_FALSE(NextDiffers(other, 1));
+  for (std::uint64_t step = 2; step <= 4; ++step) {
+    REQUIRE(server.publisher().Publish(TrainedVersion(step)));
+    REQUIRE(NextDiffers(reader, step));
+    REQUIRE_FALSE(NextDiffers(other, step));
+  }
+}
+
+TEST_CASE("a publisher without differences sends files alone") {
+  PublisherServer server;
+  REQUIRE(server.publisher().Publish(TrainedVersion(1)));
+  Reader reader(server.address(), std::nullopt, "");
+  REQUIRE_FALSE(NextDiffers(reader, 1));
+  REQUIRE(server.publisher().Publish(TrainedVersion(2)));
+  REQUIRE_FALSE(NextDiffers(reader, 2));
+}
+
+TEST_CASE("who comes back gets the difference from what it holds, as long as that is in memory") {
+  const std::size_t bytes = TrainedVersion(1).bytes->size();
+  PublisherServer server("127.0.0.1:0",
+                         {.recent_bytes = 2 * bytes + bytes / 2, .differences = true});
+  for (std::uint64_t step = 1; step <= 6; ++step) {
+    REQUIRE(server.publisher().Publish(TrainedVersion(step)));
+  }
+  Reader near(server.address(), TrainedVersion(4));
+  REQUIRE(NextDiffers(near, 6));
+  Reader far(server.address(), TrainedVersion(3));
+  REQUIRE_FALSE(NextDiffers(far, 6));
+  Reader foreign(server.address(), VersionOf(4, WeightsFile({.seed = 9})));
+  REQUIRE_FALSE(NextDiffers(foreign, 6));
+  Reader silent(server.address(), TrainedVersion(4), "");
+  REQUIRE_FALSE(NextDiffers(silent, 6));
+}
+
+TEST_CASE("a version that the difference would not make smaller comes whole") {
+  PublisherServer server("127.0.0.1:0", {.differences = true});
+  REQUIRE(server.publisher().Publish(ParametersOf(1, 1)));
+  Reader reader(server.address(), std::nullopt, "");
+  REQUIRE(reader.Next()->version == Version{1, 1});
+  REQUIRE(server.publisher().Publish(ParametersOf(1, 2)));
+  REQUIRE(reader.Next()->version == Version{1, 2});
+  REQUIRE_FALSE(reader.differed());
+}
+
+TEST_CASE("many subscribers get each difference, which is made once") {
+  PublisherServer server("127.0.0.1:0", {.differences = true});
+  REQUIRE(server.publisher().Publish(TrainedVersion(1)));
+  std::vector<std::unique_ptr<Reader>> readers;
+  for (int i = 0; i < 20; ++i) {
+    readers.push_back(std::make_unique<Reader>(server.address(), TrainedVersion(1)));
+  }
+  for (std::uint64_t step = 2; step <= 4; ++step) {
+    while (server.publisher().subscribers() < readers.size()) std::this_thread::yield();
+    REQUIRE(server.publisher().Publish(TrainedVersion(step)));
+    for (auto& reader : readers) REQUIRE(NextDiffers(*reader, step));
+  }
+  const auto made = server.metrics()
+                        .Counter("shoal_parameters_differences_made_total", "Differences made")
+                        .Value();
+  REQUIRE(made == 3);
 }
 
 }  // namespace

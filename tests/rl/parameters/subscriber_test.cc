@@ -11,7 +11,9 @@
 #include "platform/transport/server.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/difference.h"
 #include "tests/rl/parameters/values.h"
+#include "tests/rl/parameters/weights.h"
 
 namespace shoal::parameters {
 namespace {
@@ -63,28 +65,33 @@ struct Subscribed {
   std::unique_ptr<Subscriber> subscriber;
 };
 
-// Sends the parts that the test wrote to each subscriber once, then ends the stream.
+// Sends the parts that the test wrote to each subscriber once, then ends the stream. A subscriber
+// that states no SHA-256 gets other parts, if there are some.
 class Script final : public proto::Parameters::Service {
  public:
-  explicit Script(std::vector<proto::ParametersPart> parts) : parts_(std::move(parts)) {
+  explicit Script(std::vector<proto::ParametersPart> parts,
+                  std::vector<proto::ParametersPart> to_who_holds_nothing = {})
+      : parts_(std::move(parts)), to_who_holds_nothing_(std::move(to_who_holds_nothing)) {
     auto server = transport::Server::Create({}, {this});
     REQUIRE(server.ok());
     server_ = *std::move(server);
   }
-  grpc::Status Subscribe(grpc::ServerContext*, const proto::SubscribeRequest*,
+  grpc::Status Subscribe(grpc::ServerContext*, const proto::SubscribeRequest* request,
                          grpc::ServerWriter<proto::ParametersPart>* writer) override {
-    for (const auto& part : parts_) writer->Write(part);
+    const bool other = request->known_sha256().empty() && !to_who_holds_nothing_.empty();
+    for (const auto& part : other ? to_who_holds_nothing_ : parts_) writer->Write(part);
     return grpc::Status::OK;
   }
   const std::string& address() const { return server_->address(); }
 
  private:
   const std::vector<proto::ParametersPart> parts_;
+  const std::vector<proto::ParametersPart> to_who_holds_nothing_;
   std::unique_ptr<transport::Server> server_;
 };
 
 proto::ParametersPart WholePart(const Parameters& parameters) {
-  return PartAt(parameters, Sha256(*parameters.bytes), 0);
+  return PartAt({.published = PublishedOf(parameters)}, 0);
 }
 
 TEST_CASE("a subscriber follows its publisher, across a restart of it") {
@@ -170,6 +177,48 @@ TEST_CASE("a folder of another spec is not handed over") {
   server.publisher().Publish(right);
   subscribed.taken.Await({1, 2});
   REQUIRE(subscribed.taken.versions().size() == 1);
+}
+
+TEST_CASE("a subscriber takes differences, also after both ends were gone for a while") {
+  const doubles::TemporaryFolder folder;
+  const auto sent = [](PublisherServer& server, const std::string& as) {
+    return server.metrics()
+        .Counter("shoal_parameters_sent_total", "Versions sent to subscribers", {{"as", as}})
+        .Value();
+  };
+  PublisherServer server("127.0.0.1:0", {.differences = true});
+  {
+    server.publisher().Publish(TrainedVersion(1));
+    Subscribed subscribed(server.address(), folder.path());
+    subscribed.taken.Await({1, 1});
+    server.publisher().Publish(TrainedVersion(2));
+    subscribed.taken.Await({1, 2});
+  }
+  REQUIRE(sent(server, "file") == 1);
+  REQUIRE(sent(server, "difference") == 1);
+  server.publisher().Publish(TrainedVersion(3));
+  Subscribed again(server.address(), folder.path());
+  again.taken.Await({1, 3});
+  REQUIRE(sent(server, "file") == 1);
+  REQUIRE(sent(server, "difference") == 2);
+  const runtime::MutexLock lock(again.taken.mutex);
+  REQUIRE(*again.taken.all.back().bytes == *TrainedVersion(3).bytes);
+}
+
+TEST_CASE("after a difference that restores another file the whole file is asked for and taken") {
+  const doubles::TemporaryFolder folder;
+  REQUIRE(ParametersFolder(folder.path()).Save(TrainedVersion(1)).ok());
+  auto wrong = MakeDifference(*TrainedVersion(1).bytes, *TrainedVersion(3).bytes);
+  REQUIRE(wrong.ok());
+  const auto part = PartAt({.published = PublishedOf(TrainedVersion(2)),
+                            .base = PublishedOf(TrainedVersion(1)),
+                            .difference = std::make_shared<const std::string>(*std::move(wrong))},
+                           0);
+  Script script({part}, {WholePart(TrainedVersion(2))});
+  Subscribed subscribed(script.address(), folder.path());
+  subscribed.AwaitRefusal();
+  subscribed.taken.Await({1, 2});
+  REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 1}, {1, 2}});
 }
 
 TEST_CASE("a subscriber needs an address and somebody who takes the parameters") {

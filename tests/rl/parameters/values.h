@@ -13,6 +13,7 @@
 #include "platform/runtime/metrics.h"
 #include "platform/transport/server.h"
 #include "rl/parameters/parameters_file.h"
+#include "rl/parameters/published_versions.h"
 #include "rl/parameters/publisher.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -28,6 +29,11 @@ inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::siz
           .spec_digest = "spec",
           .encoder_version = "encoder",
           .bytes = std::move(data)};
+}
+
+inline PublishedPointer PublishedOf(const Parameters& parameters) {
+  return std::make_shared<const Published>(
+      Published{.parameters = parameters, .digest = Sha256(*parameters.bytes)});
 }
 
 // A publisher on a loopback port.
@@ -47,6 +53,7 @@ class PublisherServer {
 
   Publisher& publisher() { return publisher_; }
   const std::string& address() const { return server_->address(); }
+  runtime::Metrics& metrics() { return metrics_; }
 
  private:
   runtime::Metrics metrics_;
