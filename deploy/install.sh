@@ -213,6 +213,23 @@ install_gymnasium() {
 # tests/bench/peers/replay.sh needs it.
 install_reverb() { make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb and TensorFlow, 1 GB,"; }
 
+# need_bench <name>: stops unless the build has that bench.
+need_bench() { [ -x "$ROOT/build/bin/$1" ] || fail "no build/bin/$1; type: cmake --build build --target $1"; }
+
+# compare_with_peer <environment> <bench> <Python script> <arguments>: runs a script of tests/bench/peers, which compares
+# the build's bench with a peer, in .deps/<environment>. With --help it prints the opening comment of the calling script.
+compare_with_peer() {
+  local environment="$1" bench="$2" script="$3"
+  shift 3
+  case "${1:-}" in
+    --help | -h) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  esac
+  need_bench "$bench"
+  "install_$environment"
+  cd "$ROOT"
+  exec ".deps/$environment/bin/python" "tests/bench/peers/$script" --bench "build/bin/$bench" "$@"
+}
+
 install_all() {
   local packages=("${BUILD_PACKAGES[@]}")
   has_libtorch "$(libtorch_root)" || python3 -m pip --version >/dev/null 2>&1 ||

@@ -12,11 +12,4 @@ set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh
 source "$ROOT/deploy/install.sh"
-cd "$ROOT"
-case "${1:-}" in
-  --help | -h) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
-esac
-[ -x build/bin/bench_collectives ] ||
-  fail "no build/bin/bench_collectives; type: cmake --build build --target bench_collectives"
-install_huggingface
-exec .deps/huggingface/bin/python tests/bench/peers/gloo_collectives.py --bench build/bin/bench_collectives "$@"
+compare_with_peer huggingface bench_collectives gloo_collectives.py "$@"

@@ -37,11 +37,9 @@ one_thread() {
   TOKENIZERS_PARALLELISM=false RAYON_NUM_THREADS=1 OMP_NUM_THREADS=1 "${processor[@]}" "$@"
 }
 
-need() { [ -x "build/bin/$1" ] || fail "no build/bin/$1; type: cmake --build build --target $1"; }
-
 bench_tokenizer() {
   install_tokenizers
-  need bench_tokenizer
+  need_bench bench_tokenizer
   local round
   build/bin/bench_tokenizer --write-texts "$folder"
   for round in $(seq "$rounds"); do

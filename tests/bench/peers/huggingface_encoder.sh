@@ -11,10 +11,4 @@ set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh
 source "$ROOT/deploy/install.sh"
-cd "$ROOT"
-case "${1:-}" in
-  --help | -h) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-esac
-[ -x build/bin/bench_encoder ] || fail "no build/bin/bench_encoder; type: cmake --build build --target bench_encoder"
-install_huggingface
-exec .deps/huggingface/bin/python tests/bench/peers/huggingface_encoder.py --bench build/bin/bench_encoder "$@"
+compare_with_peer huggingface bench_encoder huggingface_encoder.py "$@"

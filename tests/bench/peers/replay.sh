@@ -11,11 +11,5 @@ set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh
 source "$ROOT/deploy/install.sh"
-cd "$ROOT"
-case "${1:-}" in
-  --help | -h) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-esac
-[ -x build/bin/bench_replay ] || fail "no build/bin/bench_replay; type: cmake --build build --target bench_replay"
-install_reverb
 export TF_CPP_MIN_LOG_LEVEL=3
-exec .deps/reverb/bin/python tests/bench/peers/reverb_replay.py --bench build/bin/bench_replay "$@"
+compare_with_peer reverb bench_replay reverb_replay.py "$@"
