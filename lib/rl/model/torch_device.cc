@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "rl/model/frame_kernels.h"
 
@@ -27,16 +28,19 @@ constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
 // remembers the answer. `why` receives the reason where the library cannot be loaded.
 std::int64_t CountGpus(std::string* why = nullptr) {
   static const std::string kError = [] {
-    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) {
-      // Convolutions of float32 would otherwise round their factors to TF32's 11 significant bits.
-      at::globalContext().setAllowTF32CuDNN(false);
-      return std::string();
-    }
+    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::string();
     const char* const error = ::dlerror();
     return std::string(error == nullptr ? "libtorch_cuda.so cannot be loaded" : error);
   }();
   if (why != nullptr && !kError.empty()) *why = kError;
   return at::hasCUDA() ? static_cast<std::int64_t>(at::getNumGPUs()) : 0;
+}
+
+// Convolutions of float32 would otherwise round their factors to TF32's 11 significant bits. torch
+// has one switch for the whole process, and reads it without a lock.
+void KeepFloat32() {
+  static std::once_flag once;
+  std::call_once(once, [] { at::globalContext().setAllowTF32CuDNN(false); });
 }
 
 thread_local CopyCounts copies;
@@ -61,6 +65,7 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
     return runtime::FailedPrecondition("device '" + name + "': there are " + std::to_string(gpus) +
                                        " GPUs on this machine");
   }
+  KeepFloat32();
   return device;
 }
 

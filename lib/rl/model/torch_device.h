@@ -25,8 +25,9 @@
 namespace shoal::model {
 
 // Parses "auto" (a GPU where there is one, otherwise the CPU), "cpu", "cuda" or "cuda:<n>". Returns
-// INVALID_ARGUMENT for another name, FAILED_PRECONDITION where there is no such device. On a GPU
-// float32 means that factors are not rounded to TF32.
+// INVALID_ARGUMENT for another name, FAILED_PRECONDITION where there is no such device. With
+// the first GPU that it returns, float32 means in the whole process that factors are not rounded to
+// TF32.
 absl::StatusOr<at::Device> FindDevice(const std::string& name);
 
 // Returns a copy of `values` on `device`, [values.size()] float32.
