@@ -41,16 +41,8 @@ struct CallHeader {
   friend bool operator==(const CallHeader&, const CallHeader&) = default;
 };
 
-// Returns the error of a rank, `peer`, that sent `header` where `own` was expected.
-inline absl::Status OutOfStep(const std::string& peer, const CallHeader& header,
-                              const CallHeader& own) {
-  const auto call = [](const CallHeader& one) {
-    return "call " + std::to_string(one.sequence) + " (kind " +
-           std::to_string(static_cast<std::uint32_t>(one.kind)) + ") of " +
-           std::to_string(one.bytes) + " bytes " +
-           (one.around_ring != 0 ? "around the ring" : "over rank 0");
-  };
-  return runtime::Internal(peer + " is out of step: " + call(header) + " against " + call(own));
-}
+// Returns the error of a rank, `peer`, that sent `header` where `own` was expected. It names the
+// kinds of both calls.
+absl::Status OutOfStep(const std::string& peer, const CallHeader& header, const CallHeader& own);
 
 }  // namespace shoal::collectives

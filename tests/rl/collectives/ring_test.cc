@@ -170,5 +170,16 @@ TEST_CASE("a neighbour in another call is out of step, and nothing of its array 
   }
 }
 
+TEST_CASE("what is out of step is told by the names of both calls") {
+  const CallHeader own = {.kind = CallKind::kBarrier, .sequence = 3};
+  const CallHeader other = {
+      .kind = CallKind::kSumFloat, .sequence = 4, .bytes = 40, .around_ring = 1};
+  REQUIRE(
+      OutOfStep("rank 1", other, own).message() ==
+      "rank 1 is out of step: call 4 (sum of floats) of 40 bytes around the ring against call 3 "
+      "(barrier) of 0 bytes over rank 0");
+  REQUIRE(Mentions(OutOfStep("rank 1", {.kind = CallKind{77}}, own), "(unknown kind 77)"));
+}
+
 }  // namespace
 }  // namespace shoal::collectives
