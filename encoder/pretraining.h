@@ -83,7 +83,10 @@ struct PretrainingOptions {
   double least_improvement = 0;
 
   std::uint64_t seed = 1;
+  // "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
   std::string device = "cpu";
+  // The number of this rank among those of its machine, which share the GPUs.
+  std::int64_t local_rank = 0;
   bool bfloat16 = false;
   bool checkpoint_blocks = false;
   // Threads of one rank. 0 divides the processor's threads among the ranks.
@@ -96,7 +99,7 @@ struct PretrainingOptions {
   // Returns INVALID_ARGUMENT naming the flag whose value is out of range.
   absl::Status Validate() const;
   // Returns the options that identify a run, as JSON: all but `dataset`, `output`, `resume`,
-  // `threads`, the frequency, number and type of what is written, and options that only change
+  // `local_rank`, `threads`, the frequency, number and type of what is written, and options that only change
   // speed.
   std::string Identity() const;
 };

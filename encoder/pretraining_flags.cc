@@ -86,7 +86,11 @@ void AddCourse(CLI::App& train, PretrainingOptions& options) {
       ->capture_default_str();
   train.add_option("--seed", options.seed, "Of parameters, order and random spans")
       ->capture_default_str();
-  train.add_option("--device", options.device, "cpu, cuda or cuda:<n>")->capture_default_str();
+  train
+      .add_option(
+          "--device", options.device,
+          "auto, cpu, cuda or cuda:<n>; with auto and cuda the ranks of a machine share its GPUs")
+      ->capture_default_str();
   train.add_flag("--bfloat16", options.bfloat16, "Matrices and attention in bfloat16");
   train.add_flag("--checkpoint-blocks", options.checkpoint_blocks,
                  "Compute blocks again for their gradients: less memory, a third more time");
@@ -150,7 +154,11 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
       ->capture_default_str();
   train->callback([&action, options, flags, again] {
     options->resume = options->resume || again;
-    action = [options](std::ostream& out) { return TrainOnDataset(*options, out); };
+    action = [options](std::ostream& out) -> absl::Status {
+      SHOAL_ASSIGN_OR_RETURN(const auto environment, collectives::ReadRankEnvironment());
+      options->local_rank = environment.local_rank;
+      return TrainOnDataset(*options, out);
+    };
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rl/model/compute_device.h"
 #include "text/language/vocabulary_resize.h"
 
 namespace shoal::encoder {
@@ -58,8 +59,10 @@ absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& optio
 }
 
 absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const model::ComputeDevice device,
+                         model::FindComputeDevice(options.device, options.local_rank));
   language::TrainerOptions trainer{
-      .device = options.device,
+      .device = device.name,
       .precision = options.bfloat16 ? runtime::DType::kBFloat16 : runtime::DType::kFloat32,
       .checkpoint_blocks = options.checkpoint_blocks,
       .slice_tokens = options.slice_tokens,

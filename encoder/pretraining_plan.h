@@ -30,7 +30,7 @@ struct PretrainingPlan {
 absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& options,
                                                  const TrainingMaterial& material);
 
-// Returns INVALID_ARGUMENT for an unknown optimiser.
+// Returns INVALID_ARGUMENT for an unknown optimiser, and the errors of model::FindComputeDevice.
 absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptions& options);
 
 }  // namespace shoal::encoder

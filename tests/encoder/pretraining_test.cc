@@ -9,8 +9,10 @@
 #include <set>
 #include <sstream>
 
+#include "encoder/pretraining_plan.h"
 #include "encoder/recent_rate.h"
 #include "platform/runtime/atomic_file.h"
+#include "rl/model/compute_device.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/encoder/small_run.h"
@@ -253,6 +255,16 @@ TEST_CASE("options and texts that do not fit are refused") {
   corpus.material.training.clear();
   REQUIRE(absl::IsInvalidArgument(
       Pretrain(Options(folder, "none"), corpus.material, Alone(), Never, out)));
+}
+
+TEST_CASE("the ranks of a machine share its GPUs") {
+  REQUIRE(TrainerOptionsOf({.device = "cpu", .local_rank = 1})->device == "cpu");
+  for (const std::int64_t rank : {0, 1, 2}) {
+    const auto share = model::FindComputeDevice("cuda", rank);
+    const auto options = TrainerOptionsOf({.device = "cuda", .local_rank = rank});
+    REQUIRE(options.status() == share.status());
+    if (share.ok()) REQUIRE(options->device == share->name);
+  }
 }
 
 TEST_CASE("rates leave out what was no step; what is left follows what is done") {
