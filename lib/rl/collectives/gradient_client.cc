@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "rl/collectives/rank_name.h"
@@ -29,8 +30,8 @@ absl::StatusOr<SharedParameters> GradientClient::Ask(const Contribution& contrib
   const absl::Status sent = Send(socket_, contribution, deadline, kHub);
   if (sent.ok()) return ReceiveShared(socket_, options_.limits, deadline, kHub);
   // A hub that has failed stops reading; what it said before can still be read.
-  const auto told = ReceiveShared(socket_, options_.limits,
-                                  std::chrono::steady_clock::now() + kFailureTime, kHub);
+  const Deadline heard = std::min(deadline, std::chrono::steady_clock::now() + kFailureTime);
+  const auto told = ReceiveShared(socket_, options_.limits, heard, kHub);
   return told.ok() || absl::IsDeadlineExceeded(told.status()) ? sent : told.status();
 }
 

@@ -155,7 +155,7 @@ absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const CallHeade
   if (sent.ok() && operation != nullptr) sent = SendAll(socket(0), bytes, deadline, RankName(0));
   if (!sent.ok()) {
     // Rank 0 stops reading when the group has failed; what it sent before can still be read.
-    const absl::Status told = ReceiveHeader(0, own, After(kTellTime));
+    const absl::Status told = ReceiveHeader(0, own, std::min(deadline, After(kTellTime)));
     return told.ok() || absl::IsDeadlineExceeded(told) ? sent : told;
   }
   SHOAL_RETURN_IF_ERROR(ReceiveHeader(0, own, deadline));
@@ -287,7 +287,8 @@ absl::Status SocketReducer::Verdict(const absl::Status& finding, Deadline deadli
     if (absl::IsDeadlineExceeded(header.status())) return finding;
     if (!header.ok()) return failure_ = header.status();
     if (IsFailure(*header)) {
-      return failure_ = HearFailure(socket(0), *header, After(kTellTime), RankName(0));
+      const Deadline heard = std::min(deadline + kTellTime, After(kTellTime));
+      return failure_ = HearFailure(socket(0), *header, heard, RankName(0));
     }
     if (!CheckTime(deadline, "").ok()) return finding;
   }

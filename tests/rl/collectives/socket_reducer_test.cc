@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rl/collectives/call_header.h"
+#include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rendezvous.h"
 #include "rl/collectives/socket.h"
 #include "tests/doubles/ranks.h"
@@ -481,6 +482,31 @@ TEST_CASE("a sum is late when its time is over, whatever has come by then") {
   INFO(end);
   REQUIRE(absl::IsDeadlineExceeded(end));
   REQUIRE(Mentions(end, "rank 1 did not come in time"));
+}
+
+TEST_CASE("a rank whose time is over while it sends hears what rank 0 has said by then") {
+  const RankEnvironment group = NewGroup(2);
+  absl::StatusOr<std::unique_ptr<SocketReducer>> member;
+  std::thread joining(
+      [&] { member = SocketReducer::Create(MemberOf(group, 1), Within(-kTellTime, 0)); });
+  const auto links = LinkRanks(group, false, std::chrono::seconds(60));
+  joining.join();
+  REQUIRE(links.ok());
+  const absl::Status verdict = absl::AbortedError("rank 2 failed alone: torch: out of memory");
+  REQUIRE(TellFailure(links->star[1], verdict, Soon(), "rank 1").ok());
+  absl::Status end;
+  std::thread sending([&] {
+    // More than the buffers of a connection hold.
+    std::vector<float> values(10'000'000);
+    end = (*member)->AllReduceSum(std::span<float>(values));
+    member->reset();
+  });
+  std::vector<std::byte> part(std::size_t{1} << 20);
+  while (AwaitReadable(std::array{links->star[1]}, Soon(), "rank 1").ok() &&
+         TryReceive(links->star[1], part, "rank 1").ok()) {
+  }
+  sending.join();
+  REQUIRE(end == verdict);
 }
 
 TEST_CASE("a lost rank does not gain time by what it goes on to tell rank 0") {
