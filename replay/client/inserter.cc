@@ -5,7 +5,6 @@
 #include <deque>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "platform/content/content_key.h"
@@ -80,7 +79,8 @@ class Inserter::Impl {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes workers for new addresses, and gives no more items to those that are gone.
   void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
-  void AddShard(const std::string& address) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes a worker for the next shard that the list has named.
+  void AddShard() ABSL_LOCKS_EXCLUDED(mutex_);
   void SetRemoved(std::size_t shard, bool removed) ABSL_LOCKS_EXCLUDED(mutex_);
   // Tells whether the shard takes items now, to those that place them.
   void SetOpen(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -102,7 +102,7 @@ class Inserter::Impl {
   ContentProvider& provider_;
   runtime::Metrics& metrics_;
   runtime::Clock& clock_;
-  // Used by the inserter's thread only. A worker keeps its index for ever.
+  // Used by the inserter's thread only. Workers are in the order of list_.ever_named().
   ShardList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ShardMetrics> shard_metrics_;
@@ -151,11 +151,13 @@ Inserter::Impl::Impl(InserterOptions options, ShardList list, ContentProvider& p
                                     {{"reason", "outbox_full"}})),
       blocked_away_(metrics.Counter("shoal_inserter_blocked_total", "Inserts turned away",
                                     {{"reason", "no_live_shard"}})) {
-  for (const std::string& address : list_.addresses()) AddShard(address);
+  while (workers_.size() < list_.ever_named().size()) AddShard();
   thread_ = runtime::Thread("replay-insert", [this] { Run(); });
 }
 
-void Inserter::Impl::AddShard(const std::string& address) {
+void Inserter::Impl::AddShard() {
+  const std::string& address = list_.ever_named()[workers_.size()];
+  spdlog::info("event=replay_shard_added address={}", address);
   const runtime::Labels labels = {{"shard", std::to_string(workers_.size())}};
   shard_metrics_.push_back(
       {.waiting = &metrics_.Gauge("shoal_inserter_outbox_items",
@@ -169,14 +171,10 @@ void Inserter::Impl::AddShard(const std::string& address) {
 
 void Inserter::Impl::FollowAddresses() {
   if (!list_.Refresh(clock_.Now())) return;
-  std::set<std::string> named(list_.addresses().begin(), list_.addresses().end());
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-    SetRemoved(shard, named.erase(workers_[shard]->address) == 0);
+    SetRemoved(shard, !list_.Names(shard));
   }
-  for (const std::string& address : named) {
-    spdlog::info("event=replay_shard_added address={}", address);
-    AddShard(address);
-  }
+  while (workers_.size() < list_.ever_named().size()) AddShard();
 }
 
 void Inserter::Impl::SetRemoved(std::size_t shard, bool removed) {

@@ -6,7 +6,6 @@
 #include <deque>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -92,7 +91,8 @@ class Sampler::Impl {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes workers for new addresses, and ends the streams to those that are gone.
   void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
-  void AddShard(const std::string& address) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Makes a worker for the next shard that the list has named.
+  void AddShard() ABSL_LOCKS_EXCLUDED(mutex_);
   void SetRemoved(std::size_t shard, bool removed) ABSL_LOCKS_EXCLUDED(mutex_);
   // The most items that are queued or on their way: of all shards, and of one whose table does not
   // draw at random.
@@ -124,7 +124,7 @@ class Sampler::Impl {
   const SamplerOptions options_;
   ContentSink& sink_;
   runtime::Clock& clock_;
-  // Used by the sampler's thread only. A worker keeps its index for ever.
+  // Used by the sampler's thread only. Workers are in the order of list_.ever_named().
   ShardList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ShardMasses masses_;  // used by the sampler's thread only
@@ -165,11 +165,13 @@ Sampler::Impl::Impl(SamplerOptions options, ShardList list, ContentSink& sink,
                                        {{"reason", "invalid"}})),
       queued_(metrics.Gauge("shoal_sampler_queue_items", "Items waiting for the learner")),
       live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")) {
-  for (const std::string& address : list_.addresses()) AddShard(address);
+  while (workers_.size() < list_.ever_named().size()) AddShard();
   thread_ = runtime::Thread("replay-sample", [this] { Run(); });
 }
 
-void Sampler::Impl::AddShard(const std::string& address) {
+void Sampler::Impl::AddShard() {
+  const std::string& address = list_.ever_named()[workers_.size()];
+  spdlog::info("event=replay_shard_added address={}", address);
   workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
   masses_.Add();
   const runtime::MutexLock lock(mutex_);
@@ -179,14 +181,10 @@ void Sampler::Impl::AddShard(const std::string& address) {
 
 void Sampler::Impl::FollowAddresses() {
   if (!list_.Refresh(clock_.Now())) return;
-  std::set<std::string> named(list_.addresses().begin(), list_.addresses().end());
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-    SetRemoved(shard, named.erase(workers_[shard]->address) == 0);
+    SetRemoved(shard, !list_.Names(shard));
   }
-  for (const std::string& address : named) {
-    spdlog::info("event=replay_shard_added address={}", address);
-    AddShard(address);
-  }
+  while (workers_.size() < list_.ever_named().size()) AddShard();
 }
 
 void Sampler::Impl::SetRemoved(std::size_t shard, bool removed) {

@@ -16,6 +16,10 @@ namespace {
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::chrono::seconds kInterval(1);
 
+bool Contains(const std::vector<std::string>& addresses, const std::string& address) {
+  return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+}
+
 bool IsAddress(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   const bool spaced = text.find_first_of(" \t") != std::string::npos;
@@ -32,7 +36,7 @@ absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file) 
     if (!IsAddress(line)) {
       return runtime::InvalidArgument(file + ": '" + line + "' is not host:port or unix:PATH");
     }
-    if (std::find(addresses.begin(), addresses.end(), line) != addresses.end()) {
+    if (Contains(addresses, line)) {
       return runtime::InvalidArgument(file + " names " + line + " twice");
     }
     addresses.push_back(line);
@@ -44,12 +48,20 @@ absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file) 
 }  // namespace
 
 absl::StatusOr<ShardList> ShardList::Create(std::vector<std::string> addresses, std::string file) {
-  ShardList list(std::move(addresses), std::move(file));
-  if (!list.file_.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(list.addresses_, ReadAddresses(list.file_));
+  if (!file.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(addresses, ReadAddresses(file));
   }
-  return list;
+  return ShardList(std::move(addresses), std::move(file));
 }
+
+void ShardList::SetAddresses(std::vector<std::string> addresses) {
+  addresses_ = std::move(addresses);
+  for (const std::string& address : addresses_) {
+    if (!Contains(ever_named_, address)) ever_named_.push_back(address);
+  }
+}
+
+bool ShardList::Names(std::size_t shard) const { return Contains(addresses_, ever_named_[shard]); }
 
 bool ShardList::Refresh(runtime::TimePoint now) {
   if (file_.empty() || now < next_read_) return false;
@@ -60,7 +72,7 @@ bool ShardList::Refresh(runtime::TimePoint now) {
     spdlog::error("event=replay_addresses_refused reason={}", runtime::Quoted(error));
   }
   if (!read.ok() || *read == addresses_) return false;
-  addresses_ = *std::move(read);
+  SetAddresses(*std::move(read));
   return true;
 }
 

@@ -34,6 +34,25 @@ TEST_CASE("a file of addresses stands in place of others and is read again each 
   REQUIRE_FALSE(list->Refresh(start + 2 * kInterval));
 }
 
+TEST_CASE("a shard keeps its number when others come and go, and when it is named again") {
+  const doubles::TemporaryFolder folder;
+  const std::string file = folder.Write("shards", "a:1\nb:2\n");
+  auto list = ShardList::Create({}, file);
+  REQUIRE(list.ok());
+  REQUIRE(list->ever_named() == Addresses{"a:1", "b:2"});
+  runtime::TimePoint now{std::chrono::hours(1)};
+  folder.Write("shards", "d:4\nb:2\nc:3\n");
+  REQUIRE(list->Refresh(now += kInterval));
+  REQUIRE(list->ever_named() == Addresses{"a:1", "b:2", "d:4", "c:3"});
+  REQUIRE_FALSE(list->Names(0));
+  REQUIRE(list->Names(1));
+  folder.Write("shards", "a:1\n");
+  REQUIRE(list->Refresh(now += kInterval));
+  REQUIRE(list->ever_named().size() == 4);
+  REQUIRE(list->Names(0));
+  REQUIRE_FALSE(list->Names(3));
+}
+
 TEST_CASE("a file that is damaged or gone leaves the addresses as they were") {
   const doubles::TemporaryFolder folder;
   const std::string file = folder.Write("shards", "a:1");
