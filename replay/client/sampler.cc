@@ -2,7 +2,6 @@
 #include "replay/client/sampler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <iterator>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "platform/transport/protocol.h"
 #include "replay/client/chunk_reader.h"
 #include "replay/client/link.h"
+#include "replay/client/priority_outbox.h"
 #include "replay/client/shard_list.h"
 #include "replay/client/shard_masses.h"
 #include "replay/signature.h"
@@ -23,9 +23,7 @@
 namespace shoal::replay::client {
 namespace {
 
-// The most priority updates that wait for one shard, and that one message carries.
-constexpr std::size_t kMaxUpdates = 65536;
-constexpr std::size_t kUpdatesInMessage = 4096;
+// The most forgotten keys that one message carries.
 constexpr std::size_t kKeysInMessage = 16384;
 // A shard that has credit and gives nothing for longer is left out of the draws until it does.
 constexpr std::chrono::seconds kSilence(2);
@@ -139,8 +137,7 @@ class Sampler::Impl {
   runtime::CondVar not_empty_;
   std::deque<SampledUnroll> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::size_t> queued_of_ ABSL_GUARDED_BY(mutex_);
-  // Indexed by shard.
-  std::vector<std::deque<proto::PriorityUpdate>> updates_ ABSL_GUARDED_BY(mutex_);
+  PriorityOutbox updates_ ABSL_GUARDED_BY(mutex_);
   PolicyVersion current_ ABSL_GUARDED_BY(mutex_);
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
   // Why a shard ended its stream last, if another try cannot help. Empty once one gives again.
@@ -176,7 +173,7 @@ void Sampler::Impl::AddShard() {
   masses_.Add();
   const runtime::MutexLock lock(mutex_);
   queued_of_.push_back(0);
-  updates_.emplace_back();
+  updates_.AddShard();
 }
 
 void Sampler::Impl::FollowAddresses() {
@@ -201,8 +198,7 @@ void Sampler::Impl::SetRemoved(std::size_t shard, bool removed) {
   worker.by_mass = false;
   masses_.Set(shard, std::nullopt);
   const runtime::MutexLock lock(mutex_);
-  stats_.dropped_updates_total += updates_[shard].size();
-  updates_[shard].clear();
+  updates_.Clear(shard);
 }
 
 Sampler::Impl::~Impl() {
@@ -236,25 +232,7 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
 
 absl::Status Sampler::Impl::UpdatePriorities(std::span<const PriorityUpdate> updates) {
   const runtime::MutexLock lock(mutex_);
-  for (const PriorityUpdate& update : updates) {
-    if (update.shard >= updates_.size()) {
-      return runtime::InvalidArgument("there is no shard " + std::to_string(update.shard));
-    }
-    if (!std::isfinite(update.priority) || update.priority < 0) {
-      return runtime::InvalidArgument("priority " + std::to_string(update.priority) +
-                                      " is not a finite number of at least 0");
-    }
-  }
-  for (const PriorityUpdate& update : updates) {
-    std::deque<proto::PriorityUpdate>& waiting = updates_[update.shard];
-    if (waiting.size() >= kMaxUpdates) {
-      waiting.pop_front();
-      ++stats_.dropped_updates_total;
-    }
-    proto::PriorityUpdate& out = waiting.emplace_back();
-    *out.mutable_id() = update.id;
-    out.set_priority(update.priority);
-  }
+  SHOAL_RETURN_IF_ERROR(updates_.Add(updates));
   has_work_ = true;
   work_.NotifyOne();
   return absl::OkStatus();
@@ -278,6 +256,7 @@ void Sampler::Impl::Close() {
 SamplerStats Sampler::Impl::stats() const {
   const runtime::MutexLock lock(mutex_);
   SamplerStats stats = stats_;
+  stats.dropped_updates_total = updates_.dropped_total();
   stats.waiting = queue_.size();
   return stats;
 }
@@ -450,12 +429,7 @@ void Sampler::Impl::Ask(std::size_t shard) {
     const runtime::MutexLock lock(mutex_);
     current = current_;
     held += queued_of_[shard];
-    std::deque<proto::PriorityUpdate>& updates = updates_[shard];
-    const std::size_t count = worker.live ? std::min(updates.size(), kUpdatesInMessage) : 0;
-    for (std::size_t i = 0; i < count; ++i, updates.pop_front()) {
-      *request.add_priorities() = std::move(updates.front());
-    }
-    has_work_ = has_work_ || (worker.live && !updates.empty());
+    if (worker.live && updates_.MoveTo(request, shard)) has_work_ = true;
   }
   for (std::size_t i = 0; i < kKeysInMessage && !worker.forgotten.empty(); ++i) {
     request.add_forgotten_keys(std::move(worker.forgotten.front()));

@@ -38,6 +38,7 @@
 #include "proto/replay.pb.h"
 #include "proto/unroll.pb.h"
 #include "replay/client/content_sink.h"
+#include "replay/client/priority_outbox.h"
 
 namespace shoal::replay::client {
 
@@ -88,15 +89,6 @@ struct SampledUnroll {
   std::uint32_t times_sampled = 0;
   // Its shard, by the order in which shards were first named.
   std::size_t shard = 0;
-};
-
-// A new priority for an item that Next returned.
-struct PriorityUpdate {
-  // The shard that the item came from.
-  std::size_t shard = 0;
-  proto::UnrollId id;
-  // Finite and at least 0.
-  float priority = 0;
 };
 
 struct SamplerStats {
