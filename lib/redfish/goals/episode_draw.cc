@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "redfish/goals/goal_definition.h"
+#include "redfish/goals/parameter_generator.h"
 #include "redfish/goals/situation.h"
 
 namespace shoal::redfish {

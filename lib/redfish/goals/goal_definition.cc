@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/goal_definition.h"
 
-#include <absl/strings/str_format.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "redfish/capture/archive.h"
+#include "redfish/goals/goal_reader.h"
+#include "redfish/goals/parameter_generator.h"
 #include "redfish/goals/phrase_lists.h"
 
 namespace shoal::redfish {
-
 namespace {
 
 using Json = nlohmann::json;
@@ -392,226 +392,6 @@ absl::Status AddStarts(const std::vector<GoalPart>& parts, Situation& situation)
   if (!situation.where.is_null()) where.push_back(std::move(situation.where));
   situation.where = where.empty() ? Json() : Json{{"all", std::move(where)}};
   return absl::OkStatus();
-}
-
-namespace {
-
-template <std::size_t N>
-std::string Pick(const std::array<std::string_view, N>& words, runtime::Random& random) {
-  return std::string(words[random.Below(N)]);
-}
-
-std::string Letters(std::size_t count, runtime::Random& random) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += static_cast<char>('A' + random.Below(26));
-  return text;
-}
-
-int Number(int low, int high, runtime::Random& random) {
-  return low + static_cast<int>(random.Below(static_cast<std::uint64_t>(high - low + 1)));
-}
-
-std::string DrawTag(runtime::Random& random) {
-  static constexpr std::array<std::string_view, 8> kPlaces = {"RACK", "LAB", "DC",   "ROW",
-                                                              "POD",  "INV", "HALL", "UNIT"};
-  const int first = Number(1, 99, random);
-  const int second = Number(0, 99999, random);
-  switch (random.Below(3)) {
-    case 0:
-      return Pick(kPlaces, random) + absl::StrFormat("-%02d-%05d", first, second);
-    case 1:
-      return Letters(3, random) + absl::StrFormat("%05d", second);
-    default:
-      return Letters(2, random) + absl::StrFormat("-%d.%d", first, second);
-  }
-}
-
-std::string DrawHost(runtime::Random& random) {
-  static constexpr std::array<std::string_view, 6> kHosts = {"ntp",  "time",   "clock",
-                                                             "tick", "chrony", "stratum"};
-  static constexpr std::array<std::string_view, 5> kDomains = {
-      "example.com", "example.org", "corp.example", "lab.example", "example.net"};
-  const int number = Number(1, 999, random);
-  if (random.Below(3) == 0) {
-    const int third = Number(0, 255, random);
-    return absl::StrFormat("10.%d.%d.%d", number % 256, third, Number(1, 254, random));
-  }
-  const std::string host = Pick(kHosts, random);
-  return absl::StrFormat("%s%d.%s", host, number, Pick(kDomains, random));
-}
-
-std::string DrawUser(runtime::Random& random) {
-  static constexpr std::array<std::string_view, 8> kNames = {"alex", "kim",   "noor", "ravi",
-                                                             "sam",  "tomas", "uma",  "yuki"};
-  return Pick(kNames, random) + absl::StrFormat("%03d", Number(0, 999, random));
-}
-
-std::string DrawPassword(runtime::Random& random) {
-  const std::string letters = Letters(4, random);
-  return absl::StrFormat("%s-%04d-pw", letters, Number(0, 9999, random));
-}
-
-std::string DrawVersion(runtime::Random& random) {
-  const int major = Number(3, 40, random);
-  return absl::StrFormat("%d.%d", major, Number(0, 99, random));
-}
-
-}  // namespace
-
-bool IsGenerator(std::string_view generator) {
-  static constexpr std::array<std::string_view, 6> kGenerators = {"tag",      "host", "user",
-                                                                  "password", "url",  "version"};
-  return std::find(kGenerators.begin(), kGenerators.end(), generator) != kGenerators.end();
-}
-
-std::string DrawParameter(std::string_view generator, runtime::Random& random) {
-  if (generator == "host") return DrawHost(random);
-  if (generator == "user") return DrawUser(random);
-  if (generator == "password") return DrawPassword(random);
-  if (generator == "url") return "http://" + DrawHost(random) + "/" + DrawUser(random);
-  if (generator == "version") return DrawVersion(random);
-  return DrawTag(random);
-}
-
-Json ToJson(const toml::node& node) {
-  if (const auto* table = node.as_table()) {
-    Json object = Json::object();
-    for (const auto& [key, value] : *table) object[std::string(key.str())] = ToJson(value);
-    return object;
-  }
-  if (const auto* array = node.as_array()) {
-    Json list = Json::array();
-    for (const auto& value : *array) list.push_back(ToJson(value));
-    return list;
-  }
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* integer = node.as_integer()) return integer->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* boolean = node.as_boolean()) return boolean->get();
-  return nullptr;
-}
-
-GoalReader::GoalReader(std::string path, std::string where, const toml::table& table)
-    : path_(std::move(path)), where_(std::move(where)), table_(table) {}
-
-const toml::node* GoalReader::Take(const std::string& key) {
-  taken_.insert(key);
-  return table_.get(key);
-}
-
-std::string GoalReader::Where(const toml::node* node) const {
-  const auto line = (node == nullptr ? table_.source() : node->source()).begin.line;
-  std::string where = "goal " + path_;
-  if (line > 0) where += ":" + std::to_string(line);
-  return where_.empty() ? where : where + " " + where_;
-}
-
-void GoalReader::Fail(const std::string& key, const std::string& what) {
-  if (status_.ok()) status_ = runtime::InvalidArgument(Where(table_.get(key)) + ": " + what);
-}
-
-void GoalReader::Merge(const absl::Status& status) {
-  if (status_.ok()) status_ = status;
-}
-
-absl::Status GoalReader::Finish() {
-  for (const auto& [key, value] : table_) {
-    const std::string name(key.str());
-    if (!taken_.contains(name)) Fail(name, "unknown key \"" + name + "\"");
-  }
-  return status_;
-}
-
-std::string GoalReader::Text(const std::string& key) {
-  const toml::node* const node = Take(key);
-  if (node != nullptr && node->is_string()) return node->as_string()->get();
-  Fail(key, "\"" + key + "\" needs a text");
-  return {};
-}
-
-std::string GoalReader::TextOr(const std::string& key, const std::string& otherwise) {
-  return Has(key) ? Text(key) : otherwise;
-}
-
-std::int64_t GoalReader::Integer(const std::string& key, std::int64_t otherwise) {
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return otherwise;
-  if (node->is_integer()) return node->as_integer()->get();
-  Fail(key, "\"" + key + "\" needs an integer");
-  return otherwise;
-}
-
-double GoalReader::Fraction(const std::string& key, double otherwise) {
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return otherwise;
-  const double value = node->is_number() ? ToJson(*node).get<double>() : -1.0;
-  if (value >= 0.0 && value <= 1.0) return value;
-  Fail(key, "\"" + key + "\" needs a number from 0 to 1");
-  return otherwise;
-}
-
-bool GoalReader::Boolean(const std::string& key, bool otherwise) {
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return otherwise;
-  if (node->is_boolean()) return node->as_boolean()->get();
-  Fail(key, "\"" + key + "\" needs true or false");
-  return otherwise;
-}
-
-std::vector<Json> GoalReader::List(const std::string& key) {
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return {};
-  if (node->is_array()) return ToJson(*node).get<std::vector<Json>>();
-  Fail(key, "\"" + key + "\" needs an array");
-  return {};
-}
-
-std::vector<std::string> GoalReader::Texts(const std::string& key) {
-  std::vector<std::string> texts;
-  for (const Json& item : List(key)) {
-    if (item.is_string()) {
-      texts.push_back(item);
-    } else {
-      Fail(key, "\"" + key + "\" needs texts");
-    }
-  }
-  return texts;
-}
-
-Json GoalReader::Table(const std::string& key) {
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return Json::object();
-  if (node->is_table()) return ToJson(*node);
-  Fail(key, "\"" + key + "\" needs a table");
-  return Json::object();
-}
-
-std::vector<GoalReader> GoalReader::Tables(const std::string& key) {
-  std::vector<GoalReader> readers;
-  const toml::node* const node = Take(key);
-  if (node == nullptr) return readers;
-  if (!node->is_array()) {
-    Fail(key, "\"" + key + "\" needs an array of tables");
-    return readers;
-  }
-  for (const toml::node& item : *node->as_array()) {
-    if (!item.is_table()) {
-      Fail(key, "\"" + key + "\" needs an array of tables");
-      return {};
-    }
-    readers.emplace_back(path_, where_.empty() ? key : where_ + " " + key, *item.as_table());
-  }
-  return readers;
-}
-
-Json GoalReader::Value(const std::string& key) {
-  const toml::node* const node = Take(key);
-  return node == nullptr ? Json() : ToJson(*node);
-}
-
-Json GoalReader::Whole() {
-  for (const auto& [key, value] : table_) taken_.insert(std::string(key.str()));
-  return ToJson(table_);
 }
 
 }  // namespace shoal::redfish

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "redfish/capture/uri.h"
-#include "redfish/goals/goal_definition.h"
+#include "redfish/goals/goal_reader.h"
 
 namespace shoal::redfish {
 namespace {

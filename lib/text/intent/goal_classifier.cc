@@ -10,6 +10,7 @@
 #include "platform/runtime/random.h"
 #include "platform/runtime/tensor.h"
 #include "redfish/goals/goal_definition.h"
+#include "redfish/goals/parameter_generator.h"
 #include "text/intent/token_shape.h"
 
 namespace shoal::intent {
