@@ -19,8 +19,8 @@
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
 // each as it comes, and does with it all that is done with an update. Every rank's worker has
-// parameters of its own, so the two threads of rank 0 share nothing but messages, the
-// sampler and the metrics, which are thread-safe.
+// parameters of its own, so the two threads of rank 0 share nothing but messages, the sampler and
+// the metrics, which are thread-safe.
 //
 // A rank is crash-only. Any error but the breaker's verdicts ends this rank, which tells the others
 // first. They end at their next reduction, after at most a round's timeout and the work in between,

@@ -72,8 +72,8 @@ class LearnerMetrics {
                                                                 runtime::Metrics& metrics);
 
   void Record(const UpdateRecord& record);
-  // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "late"
-  // where learner.updates were done already, "undone" by the circuit breaker.
+  // Counts an asynchronous gradient by its fate: "applied", "stale", "repeated", "late" where
+  // learner.updates were done already, "undone" by the circuit breaker.
   void RecordGradient(const std::string& fate);
   // `planned` is the number of updates by cloning, at least 1.
   void RecordCloning(const algorithms::CloningReport& report, std::int64_t planned);

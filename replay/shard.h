@@ -90,8 +90,7 @@ class Shard {
  public:
   // Returns INVALID_ARGUMENT if there is no table, two have the same name, a table's options
   // contradict each other, or one has memory_bytes and there is no journal, and fails as
-  // Journal::Start does. Without a journal everything is in
-  // memory alone.
+  // Journal::Start does. Without a journal everything is in memory alone.
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock(),
       std::unique_ptr<Journal> journal = nullptr);

@@ -19,11 +19,11 @@
 // had been read by themselves; the content `body` is the whole answer.
 //
 // Some rules are fixed and leave the agent no choice. A PATCH carries If-Match when this episode
-// has seen an ETag of its URI. `wait` moves the service's clock. The
-// token of a session that was made by POST goes with every later request, until the session is
-// deleted, a newer one is made, or the service answers with 401. The limit is part of the task:
-// reaching it terminates the episode. A fleet may step the environment past that. A GET that can
-// tell nothing new costs RewardOptions::repeated_read.
+// has seen an ETag of its URI. `wait` moves the service's clock. The token of a session that was
+// made by POST goes with every later request, until the session is deleted, a newer one is made, or
+// the service answers with 401. The limit is part of the task: reaching it terminates the episode.
+// A fleet may step the environment past that. A GET that can tell nothing new costs
+// RewardOptions::repeated_read.
 //
 // With hindsight the service also watches the goals of the capture's other pairs, each as an
 // episode of that pair and this number would have it, and steps tell which of them they achieve. An

@@ -51,8 +51,8 @@ struct Query {
   }
 };
 
-// The limits of a query, beside kMaximumLevels: the resources, and the JSON values in
-// them, that one answer expands before the rest stay links; and the paths that $select may name.
+// The limits of a query, beside kMaximumLevels: the resources, and the JSON values in them, that
+// one answer expands before the rest stay links; and the paths that $select may name.
 inline constexpr std::size_t kMaximumExpanded = 4096;
 inline constexpr std::size_t kMaximumNodes = 100'000;
 inline constexpr std::size_t kMaximumSelected = 64;

@@ -64,8 +64,7 @@ struct InserterStats {
 class Inserter {
  public:
   // Connects in the background; no shard needs to be up. `provider` and `metrics` must outlive the
-  // inserter. Returns INVALID_ARGUMENT without addresses, and the
-  // errors of the file of addresses.
+  // inserter. Returns INVALID_ARGUMENT without addresses, and the errors of the file of addresses.
   static absl::StatusOr<std::unique_ptr<Inserter>> Create(
       InserterOptions options, ContentProvider& provider, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());

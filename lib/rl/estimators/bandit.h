@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bandit over arms whose rewards change: sliding-window UCB (Garivier and Moulines 2008; as the
-// meta-controller of Badia et al. 2020, "Agent57", section 3.2). Agent57 lets it
-// choose which policy of its family plays the next episode, rewarded with the episode's
-// undiscounted extrinsic return. An episode that was truncated has the return that it reached:
-// whoever rewards an arm with less than that would teach it to avoid long episodes.
+// meta-controller of Badia et al. 2020, "Agent57", section 3.2). Agent57 lets it choose which
+// policy of its family plays the next episode, rewarded with the episode's undiscounted extrinsic
+// return. An episode that was truncated has the return that it reached: whoever rewards an arm with
+// less than that would teach it to avoid long episodes.
 //
 // The functions are pure. The caller keeps the window: the last plays, oldest dropped first.
 #pragma once

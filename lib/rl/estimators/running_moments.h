@@ -3,9 +3,9 @@
 // normalising observations or returns.
 //
 // Rows enter one at a time (Welford 1962), and the moments of two sets of rows merge into those of
-// their union (Chan, Golub and LeVeque 1983), so ranks can count their own rows and
-// merge. The order of merging changes only rounding; ranks that must agree bit by bit merge in the
-// same order. Not thread-safe.
+// their union (Chan, Golub and LeVeque 1983), so ranks can count their own rows and merge. The
+// order of merging changes only rounding; ranks that must agree bit by bit merge in the same order.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -81,8 +81,8 @@ struct PolicyOutputs {
   // The action in [-1, 1]^n, 0 for kValueOnly. Empty without a box.
   std::vector<float> box_action;  // [B, n]
   // The log-probability of the action under the policy, or for kUniform and kEpsilonGreedy under
-  // the distribution that chose it. With a box it
-  // is the logarithm of a density over [-1, 1]^n, which may be above 0.
+  // the distribution that chose it. With a box it is the logarithm of a density over [-1, 1]^n,
+  // which may be above 0.
   std::vector<float> log_probability;  // [B]
   // The critic's value. With action values it is the greatest one of a legal action; with
   // twin_critics it is 0.
