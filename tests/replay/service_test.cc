@@ -1,81 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/service.h"
 
-#include <grpcpp/grpcpp.h>
-
 #include <catch2/catch.hpp>
 
-#include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/shard_admin.h"
 #include "replay/wire.h"
 #include "tests/replay/messages.h"
+#include "tests/replay/shard_peer.h"
 #include "tests/replay/shard_server.h"
 
 namespace shoal::replay {
 namespace {
-
-using InsertCall = grpc::ClientReaderWriter<proto::InsertRequest, proto::InsertReply>;
-using SampleCall = grpc::ClientReaderWriter<proto::SampleRequest, proto::SampleReply>;
-
-template <typename Call, typename Request>
-void Write(Call& call, const Request& request) {
-  if (call.Write(request)) return;
-  FAIL("the stream ended: " << call.Finish().error_message());
-}
-
-struct Peer {
-  explicit Peer(const std::string& address)
-      : stub(proto::Replay::NewStub(transport::CreateChannel(address))) {
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
-  }
-
-  std::unique_ptr<InsertCall> Insert() {
-    auto call = stub->Insert(&context);
-    proto::InsertRequest hello;
-    hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-    Write(*call, hello);
-    return call;
-  }
-  std::unique_ptr<SampleCall> Sample(std::uint32_t credit, std::uint32_t max_lag = 0,
-                                     std::uint64_t group_epoch = 0) {
-    auto call = stub->Sample(&context);
-    proto::SampleRequest hello;
-    hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-    hello.mutable_hello()->set_table("unrolls");
-    hello.mutable_hello()->set_max_lag(max_lag);
-    hello.mutable_hello()->set_group_epoch(group_epoch);
-    hello.mutable_hello()->set_world(1);
-    hello.set_credit(credit);
-    Write(*call, hello);
-    proto::SampleReply welcome;
-    REQUIRE(call->Read(&welcome));
-    REQUIRE(welcome.welcome().protocol_version() == transport::kProtocolVersion);
-    return call;
-  }
-
-  grpc::ClientContext context;
-  std::unique_ptr<proto::Replay::Stub> stub;
-};
-
-void ReadWelcome(InsertCall& call) {
-  proto::InsertReply reply;
-  REQUIRE(call.Read(&reply));
-  REQUIRE(reply.has_welcome());
-}
-
-proto::InsertReply Exchange(InsertCall& call, const proto::InsertRequest& request) {
-  REQUIRE(call.Write(request));
-  proto::InsertReply reply;
-  REQUIRE(call.Read(&reply));
-  return reply;
-}
-
-proto::InsertReply Exchange(InsertCall& call, const proto::Item& item) {
-  proto::InsertRequest request;
-  *request.add_items() = item;
-  return Exchange(call, request);
-}
 
 TEST_CASE("each item is answered for itself and the stream lives on") {
   ShardServer server({}, {.max_item_bytes = 4096});
@@ -218,72 +154,6 @@ TEST_CASE("an inserting stream without hello or of another protocol ends with a 
       std::to_string(transport::kProtocolVersion) + ":"));
 }
 
-grpc::Status EndOfSample(const ShardServer& server, const proto::SampleHello& hello) {
-  Peer peer(server.address());
-  const auto call = peer.stub->Sample(&peer.context);
-  proto::SampleRequest request;
-  *request.mutable_hello() = hello;
-  REQUIRE(call->Write(request));
-  proto::SampleReply reply;
-  while (call->Read(&reply)) {
-  }
-  return call->Finish();
-}
-
-TEST_CASE("a sampling stream is refused for its protocol, its table or its rank, by name") {
-  ShardServer server;
-  proto::SampleHello hello;
-  hello.set_client("learner-0");
-  hello.set_protocol_version(99);
-  grpc::Status end = EndOfSample(server, hello);
-  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
-  REQUIRE(
-      end.error_message().starts_with("learner-0 speaks protocol 99, this replay shard speaks"));
-  hello.set_protocol_version(transport::kProtocolVersion);
-  hello.set_table("others");
-  end = EndOfSample(server, hello);
-  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
-  REQUIRE(end.error_message().find("others") != std::string::npos);
-  hello.set_table("unrolls");
-  hello.set_rank(2);
-  hello.set_world(2);
-  end = EndOfSample(server, hello);
-  REQUIRE(end.error_code() == grpc::INVALID_ARGUMENT);
-  REQUIRE(end.error_message() == "hello: rank 2 of 2");
-}
-
-TEST_CASE("priorities are updated over Sample, and one that is no number ends the stream") {
-  ShardServer server({.max_times_sampled = 2});
-  Peer inserting(server.address());
-  const auto insert = inserting.Insert();
-  proto::InsertReply reply;
-  REQUIRE(insert->Read(&reply));
-  REQUIRE(Exchange(*insert, ItemOf(1)).items(0).code() == grpc::OK);
-
-  Peer sampling(server.address());
-  const auto sample = sampling.Sample(1);
-  proto::SampleReply sampled;
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.items(0).item().priority() == 0);
-  proto::SampleRequest request;
-  for (std::uint64_t id = 1; id <= 2; ++id) {
-    proto::PriorityUpdate& update = *request.add_priorities();
-    *update.mutable_id() = ItemOf(id).id();
-    update.set_priority(2.5F);
-  }
-  request.set_credit(1);
-  REQUIRE(sample->Write(request));
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.items(0).item().priority() == 2.5F);
-  REQUIRE(sampled.items(0).times_sampled() == 2);
-  REQUIRE(server.shard().stats().tables[0].priority_updates_total == 1);
-
-  request.mutable_priorities(0)->set_priority(-1);
-  REQUIRE(sample->Write(request));
-  REQUIRE_FALSE(sample->Read(&sampled));
-  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
-}
-
 TEST_CASE("a full table gives no credit until a sample makes room") {
   ShardServer server({.max_size = 1});
   Peer inserting(server.address());
@@ -305,15 +175,6 @@ TEST_CASE("a full table gives no credit until a sample makes room") {
   REQUIRE(reply.items_size() == 0);
   REQUIRE(reply.credit() == 1);
   REQUIRE(Exchange(*insert, ItemOf(2)).items(0).code() == grpc::OK);
-}
-
-proto::InsertRequest ItemWithContent(std::uint64_t number) {
-  proto::InsertRequest request;
-  const std::vector<std::string> keys = {KeyBytes("text " + std::to_string(number))};
-  *request.add_embeddings() = EmbeddingsOf(keys);
-  *request.add_items() = ItemOf(number);
-  request.mutable_items(0)->add_content_keys(keys[0]);
-  return request;
 }
 
 TEST_CASE("a shard full of contents in use puts items off with the reason until there is room") {
@@ -344,13 +205,6 @@ TEST_CASE("a shard full of contents in use puts items off with the reason until 
   REQUIRE(reply.items_size() == 0);
   REQUIRE(reply.credit() > 0);
   REQUIRE(Exchange(*insert, ItemWithContent(3)).items(0).code() == grpc::OK);
-}
-
-proto::Chunk ChunkWith(const std::string& data) {
-  proto::Chunk chunk;
-  chunk.set_key(KeyBytes(data));
-  chunk.set_data(data);
-  return chunk;
 }
 
 TEST_CASE("a client that sends half of an item's chunks is told which are missing") {
@@ -391,139 +245,6 @@ TEST_CASE("a client that sends half of an item's chunks is told which are missin
   REQUIRE(sampled.items(0).item().chunk_keys_size() == 2);
   // Nobody uses them any more.
   REQUIRE(server.shard().stats().chunk_bytes == server.shard().stats().unused_content_bytes);
-}
-
-TEST_CASE("a shard says how many forgotten keys it has heard, before it sends anything again") {
-  ShardServer server({.max_times_sampled = 0, .max_staleness = 1});
-  Peer inserting(server.address());
-  const auto insert = inserting.Insert();
-  proto::InsertReply inserted;
-  REQUIRE(insert->Read(&inserted));
-  proto::InsertRequest request;
-  *request.add_chunks() = ChunkWith("rows");
-  *request.add_items() = ItemOf(1);
-  request.mutable_items(0)->add_chunk_keys(KeyBytes("rows"));
-  REQUIRE(Exchange(*insert, request).items(0).code() == grpc::OK);
-  Peer sampling(server.address());
-  const auto sample = sampling.Sample(1);
-  proto::SampleReply sampled;
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.chunks_size() == 1);
-  REQUIRE(sampled.forgotten_total() == 0);
-  proto::SampleRequest forget;
-  forget.add_forgotten_keys(KeyBytes("rows"));
-  forget.add_forgotten_keys(KeyBytes("unknown"));
-  REQUIRE(sample->Write(forget));
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.forgotten_total() == 2);
-  REQUIRE(sampled.items_size() == 0);
-  forget.set_credit(1);
-  REQUIRE(sample->Write(forget));
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.forgotten_total() == 4);
-  REQUIRE(sampled.chunks_size() == 1);
-  REQUIRE(sampled.items_size() == 1);
-}
-
-TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
-  ShardServer server({.max_times_sampled = 3});
-  Peer inserting(server.address());
-  const auto insert = inserting.Insert();
-  proto::InsertReply reply;
-  REQUIRE(insert->Read(&reply));
-  REQUIRE(Exchange(*insert, ItemWithContent(1)).items(0).code() == grpc::OK);
-  Peer sampling(server.address());
-  const auto sample = sampling.Sample(1);
-  proto::SampleReply sampled;
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.embeddings_size() == 1);
-  proto::SampleRequest request;
-  request.set_credit(1);
-  REQUIRE(sample->Write(request));
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.items_size() == 1);
-  REQUIRE(sampled.embeddings_size() == 0);
-  request.add_forgotten_keys(KeyBytes("text 1"));
-  REQUIRE(sample->Write(request));
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.items_size() == 1);
-  REQUIRE(sampled.embeddings_size() == 1);
-  REQUIRE(sampled.embeddings(0).keys() == KeyBytes("text 1"));
-
-  request.set_forgotten_keys(0, "short");
-  REQUIRE(sample->Write(request));
-  REQUIRE_FALSE(sample->Read(&sampled));
-  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
-}
-
-TEST_CASE("the streams of a learner group end when a later group samples from the table") {
-  ShardServer server;
-  Peer old_group(server.address());
-  const auto old_stream = old_group.Sample(1, 0, 4);
-  Peer new_group(server.address());
-  const auto new_stream = new_group.Sample(1, 0, 5);
-  proto::SampleReply reply;
-  REQUIRE_FALSE(old_stream->Read(&reply));
-  const grpc::Status end = old_stream->Finish();
-  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
-  REQUIRE(end.error_message() ==
-          "table unrolls: a learner group of epoch 5 samples from it, this one is of epoch 4");
-}
-
-TEST_CASE("no more items come than credit was given, and later ones when they are there") {
-  ShardServer server;
-  Peer sampling(server.address());
-  const auto sample = sampling.Sample(3);
-  Peer inserting(server.address());
-  const auto insert = inserting.Insert();
-  proto::InsertReply reply;
-  REQUIRE(insert->Read(&reply));
-  for (std::uint64_t i = 0; i < 5; ++i) {
-    REQUIRE(Exchange(*insert, ItemOf(i)).items(0).code() == grpc::OK);
-  }
-  std::uint64_t next = 0;
-  const auto read = [&](std::uint64_t until) {
-    while (next < until) {
-      proto::SampleReply sampled;
-      REQUIRE(sample->Read(&sampled));
-      for (const auto& item : sampled.items()) {
-        REQUIRE(item.item().id().environment_id() == next++);
-      }
-    }
-    REQUIRE(next == until);
-  };
-  read(3);
-  REQUIRE(server.shard().stats().tables[0].size == 2);
-  proto::SampleRequest more;
-  more.set_credit(2);
-  REQUIRE(sample->Write(more));
-  read(5);
-}
-
-TEST_CASE("a newer version evicts what is stale before anything is given out") {
-  ShardServer server;
-  Peer inserting(server.address());
-  const auto insert = inserting.Insert();
-  proto::InsertReply reply;
-  REQUIRE(insert->Read(&reply));
-  for (std::uint64_t step = 0; step < 4; ++step) Exchange(*insert, ItemOf(step, step));
-  Peer sampling(server.address());
-  const auto sample = sampling.Sample(0, 1);
-  proto::SampleRequest request;
-  request.set_credit(1);
-  request.mutable_current_version()->set_epoch(1);
-  request.mutable_current_version()->set_step(3);
-  REQUIRE(sample->Write(request));
-  proto::SampleReply sampled;
-  REQUIRE(sample->Read(&sampled));
-  REQUIRE(sampled.items(0).item().id().environment_id() == 2);
-
-  Peer asking(server.address());
-  proto::InfoReply info;
-  REQUIRE(asking.stub->Info(&asking.context, {}, &info).ok());
-  REQUIRE(info.tables(0).evicted_stale_total() == 2);
-  REQUIRE(info.tables(0).inserted_total() == 4);
-  REQUIRE(info.tables(0).size() == 1);
 }
 
 TEST_CASE("a table is changed over Configure, and Info says what holds and who waits for what") {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/durability/disk_journal.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <future>
 #include <random>
 #include <string>
@@ -15,6 +13,7 @@
 #include "tests/doubles/eventually.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/replay/durability/durable_shard.h"
 #include "tests/replay/durability/lossy_env.h"
 #include "tests/replay/values.h"
 
@@ -23,59 +22,6 @@ namespace {
 
 using doubles::Eventually;
 using doubles::TemporaryFolder;
-
-absl::StatusOr<std::unique_ptr<Shard>> Open(const std::string& directory,
-                                            const std::vector<TableOptions>& tables,
-                                            rocksdb::Env* env = nullptr,
-                                            runtime::Clock& clock = runtime::SystemClock(),
-                                            const ContentStoreOptions& contents = {}) {
-  SHOAL_ASSIGN_OR_RETURN(
-      auto journal,
-      DiskJournal::Create(
-          {.directory = directory, .retry = std::chrono::milliseconds(1), .env = env}, clock));
-  return Shard::Create({.tables = tables, .contents = contents}, clock, std::move(journal));
-}
-
-std::unique_ptr<Shard> MustOpen(const std::string& directory,
-                                const std::vector<TableOptions>& tables,
-                                rocksdb::Env* env = nullptr) {
-  auto shard = Open(directory, tables, env);
-  INFO(shard.status().ToString());
-  REQUIRE(shard.ok());
-  return *std::move(shard);
-}
-
-TableOptions Always(std::uint32_t max_times_sampled = 1) {
-  return {.max_times_sampled = max_times_sampled, .durability = Durability::kAlways};
-}
-
-absl::Status Insert(Shard& shard, std::uint64_t number, const std::string& table = "unrolls") {
-  auto item = ItemNumber(number);
-  item->payload += std::to_string(number);
-  return shard.Insert(table, item);
-}
-
-// Waits until everything up to now is on disk.
-void AwaitDurable(Shard& shard) {
-  REQUIRE(Eventually([&] { return shard.stats().journal.waiting_changes == 0; }));
-}
-
-// The numbers of the items that come out when the table is emptied, in order.
-std::vector<std::uint64_t> Drain(Shard& shard, const std::string& table = "unrolls") {
-  std::vector<std::uint64_t> numbers;
-  const int reader = *shard.OpenReader();
-  while (true) {
-    const SampleBatch batch = shard.Sample(table, reader, 16, 1 << 20);
-    if (batch.samples.empty()) break;
-    for (const SampledItem& sample : batch.samples) {
-      const std::uint64_t number = sample.item->id.environment_id;
-      REQUIRE(sample.item->payload == std::string(100, 'p') + std::to_string(number));
-      numbers.push_back(number);
-    }
-  }
-  shard.CloseReader(reader);
-  return numbers;
-}
 
 std::string CountsOf(const TableStats& stats) {
   std::string counts =
@@ -508,104 +454,6 @@ TEST_CASE("a directory that holds a table which is not durable any more is refus
   const absl::Status status = Open(folder.path(), {Always()}).status();
   REQUIRE(absl::IsFailedPrecondition(status));
   REQUIRE(runtime::Message(status).find("table other") != std::string::npos);
-}
-
-// Fills a shard and leaves its records in files, not in the log.
-// Before these items so many others come and go.
-void WriteItems(const std::string& directory, std::uint64_t items, std::uint64_t earlier = 0) {
-  auto shard = MustOpen(directory, {Always()});
-  const int reader = *shard->OpenReader();
-  for (std::uint64_t i = 1; i <= earlier; ++i) {
-    REQUIRE(Insert(*shard, items + i).ok());
-    REQUIRE(shard->Sample("unrolls", reader, 1, 1).samples.size() == 1);
-  }
-  for (std::uint64_t i = 1; i <= items; ++i) {
-    auto item = ItemNumber(i);
-    item->payload = std::string(2000, static_cast<char>('a' + i % 26)) + std::to_string(i);
-    REQUIRE(shard->Insert("unrolls", item).ok());
-  }
-  shard.reset();
-  MustOpen(directory, {Always()}).reset();
-}
-
-std::string ReadAll(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void WriteAll(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-TEST_CASE("a flipped bit in an item's payload costs this item and no other") {
-  const std::uint64_t earlier = GENERATE(0, 3000);
-  const TemporaryFolder folder;
-  WriteItems(folder.path(), 30, earlier);
-  bool flipped = false;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    std::string bytes = ReadAll(entry.path());
-    const std::size_t at = bytes.find(std::string(1000, 'a' + 7));
-    if (at == std::string::npos) continue;
-    bytes[at + 500] ^= 4;
-    WriteAll(entry.path(), bytes);
-    flipped = true;
-  }
-  REQUIRE(flipped);
-  auto shard = MustOpen(folder.path(), {Always()});
-  REQUIRE(shard->stats().journal.damaged_total == 1);
-  REQUIRE(shard->stats().tables[0].size == 29);
-  const int reader = *shard->OpenReader();
-  for (std::uint64_t i = 1; i <= 30; ++i) {
-    if (i == 7) continue;
-    const SampleBatch batch = shard->Sample("unrolls", reader, 1, 1);
-    REQUIRE(batch.samples[0].item->id.environment_id == i);
-  }
-}
-
-TEST_CASE("torn and flipped files cost items or a clear error, never a crash or a wrong item") {
-  const TemporaryFolder folder;
-  const std::string whole = folder.At("whole");
-  WriteItems(whole, 30);
-  std::mt19937_64 random(1);
-  int opened = 0;
-  for (int round = 0; round < 60; ++round) {
-    const std::string copy = folder.At("copy");
-    std::filesystem::remove_all(copy);
-    std::filesystem::copy(whole, copy);
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(copy)) {
-      if (entry.file_size() > 0) files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
-    const std::filesystem::path& victim = files[random() % files.size()];
-    std::string bytes = ReadAll(victim);
-    const std::size_t at = random() % bytes.size();
-    if (round % 3 == 0) {
-      bytes.resize(at);
-    } else {
-      bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
-    }
-    WriteAll(victim, bytes);
-    INFO("round " << round << " " << victim << " at " << at);
-    auto shard = Open(copy, {Always()});
-    if (!shard.ok()) {
-      REQUIRE(runtime::Message(shard.status()).find(copy) != std::string::npos);
-      continue;
-    }
-    ++opened;
-    const int reader = *(*shard)->OpenReader();
-    std::uint64_t last = 0;
-    while (true) {
-      const SampleBatch batch = (*shard)->Sample("unrolls", reader, 1, 1);
-      if (batch.samples.empty()) break;
-      const std::uint64_t number = batch.samples[0].item->id.environment_id;
-      REQUIRE(number > last);
-      REQUIRE(batch.samples[0].item->payload ==
-              std::string(2000, static_cast<char>('a' + number % 26)) + std::to_string(number));
-      last = number;
-    }
-  }
-  REQUIRE(opened > 30);
 }
 
 }  // namespace

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampling from a shard's service, by a test that speaks gRPC itself.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "platform/transport/protocol.h"
+#include "tests/replay/messages.h"
+#include "tests/replay/shard_peer.h"
+#include "tests/replay/shard_server.h"
+
+namespace shoal::replay {
+namespace {
+
+grpc::Status EndOfSample(const ShardServer& server, const proto::SampleHello& hello) {
+  Peer peer(server.address());
+  const auto call = peer.stub->Sample(&peer.context);
+  proto::SampleRequest request;
+  *request.mutable_hello() = hello;
+  REQUIRE(call->Write(request));
+  proto::SampleReply reply;
+  while (call->Read(&reply)) {
+  }
+  return call->Finish();
+}
+
+TEST_CASE("a sampling stream is refused for its protocol, its table or its rank, by name") {
+  ShardServer server;
+  proto::SampleHello hello;
+  hello.set_client("learner-0");
+  hello.set_protocol_version(99);
+  grpc::Status end = EndOfSample(server, hello);
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(
+      end.error_message().starts_with("learner-0 speaks protocol 99, this replay shard speaks"));
+  hello.set_protocol_version(transport::kProtocolVersion);
+  hello.set_table("others");
+  end = EndOfSample(server, hello);
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message().find("others") != std::string::npos);
+  hello.set_table("unrolls");
+  hello.set_rank(2);
+  hello.set_world(2);
+  end = EndOfSample(server, hello);
+  REQUIRE(end.error_code() == grpc::INVALID_ARGUMENT);
+  REQUIRE(end.error_message() == "hello: rank 2 of 2");
+}
+
+TEST_CASE("priorities are updated over Sample, and one that is no number ends the stream") {
+  ShardServer server({.max_times_sampled = 2});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(Exchange(*insert, ItemOf(1)).items(0).code() == grpc::OK);
+
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().priority() == 0);
+  proto::SampleRequest request;
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    proto::PriorityUpdate& update = *request.add_priorities();
+    *update.mutable_id() = ItemOf(id).id();
+    update.set_priority(2.5F);
+  }
+  request.set_credit(1);
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().priority() == 2.5F);
+  REQUIRE(sampled.items(0).times_sampled() == 2);
+  REQUIRE(server.shard().stats().tables[0].priority_updates_total == 1);
+
+  request.mutable_priorities(0)->set_priority(-1);
+  REQUIRE(sample->Write(request));
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
+}
+
+TEST_CASE("a shard says how many forgotten keys it has heard, before it sends anything again") {
+  ShardServer server({.max_times_sampled = 0, .max_staleness = 1});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply inserted;
+  REQUIRE(insert->Read(&inserted));
+  proto::InsertRequest request;
+  *request.add_chunks() = ChunkWith("rows");
+  *request.add_items() = ItemOf(1);
+  request.mutable_items(0)->add_chunk_keys(KeyBytes("rows"));
+  REQUIRE(Exchange(*insert, request).items(0).code() == grpc::OK);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.chunks_size() == 1);
+  REQUIRE(sampled.forgotten_total() == 0);
+  proto::SampleRequest forget;
+  forget.add_forgotten_keys(KeyBytes("rows"));
+  forget.add_forgotten_keys(KeyBytes("unknown"));
+  REQUIRE(sample->Write(forget));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.forgotten_total() == 2);
+  REQUIRE(sampled.items_size() == 0);
+  forget.set_credit(1);
+  REQUIRE(sample->Write(forget));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.forgotten_total() == 4);
+  REQUIRE(sampled.chunks_size() == 1);
+  REQUIRE(sampled.items_size() == 1);
+}
+
+TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
+  ShardServer server({.max_times_sampled = 3});
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  REQUIRE(Exchange(*insert, ItemWithContent(1)).items(0).code() == grpc::OK);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(1);
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.embeddings_size() == 1);
+  proto::SampleRequest request;
+  request.set_credit(1);
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 0);
+  request.add_forgotten_keys(KeyBytes("text 1"));
+  REQUIRE(sample->Write(request));
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items_size() == 1);
+  REQUIRE(sampled.embeddings_size() == 1);
+  REQUIRE(sampled.embeddings(0).keys() == KeyBytes("text 1"));
+
+  request.set_forgotten_keys(0, "short");
+  REQUIRE(sample->Write(request));
+  REQUIRE_FALSE(sample->Read(&sampled));
+  REQUIRE(sample->Finish().error_code() == grpc::INVALID_ARGUMENT);
+}
+
+TEST_CASE("the streams of a learner group end when a later group samples from the table") {
+  ShardServer server;
+  Peer old_group(server.address());
+  const auto old_stream = old_group.Sample(1, 0, 4);
+  Peer new_group(server.address());
+  const auto new_stream = new_group.Sample(1, 0, 5);
+  proto::SampleReply reply;
+  REQUIRE_FALSE(old_stream->Read(&reply));
+  const grpc::Status end = old_stream->Finish();
+  REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
+  REQUIRE(end.error_message() ==
+          "table unrolls: a learner group of epoch 5 samples from it, this one is of epoch 4");
+}
+
+TEST_CASE("no more items come than credit was given, and later ones when they are there") {
+  ShardServer server;
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(3);
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    REQUIRE(Exchange(*insert, ItemOf(i)).items(0).code() == grpc::OK);
+  }
+  std::uint64_t next = 0;
+  const auto read = [&](std::uint64_t until) {
+    while (next < until) {
+      proto::SampleReply sampled;
+      REQUIRE(sample->Read(&sampled));
+      for (const auto& item : sampled.items()) {
+        REQUIRE(item.item().id().environment_id() == next++);
+      }
+    }
+    REQUIRE(next == until);
+  };
+  read(3);
+  REQUIRE(server.shard().stats().tables[0].size == 2);
+  proto::SampleRequest more;
+  more.set_credit(2);
+  REQUIRE(sample->Write(more));
+  read(5);
+}
+
+TEST_CASE("a newer version evicts what is stale before anything is given out") {
+  ShardServer server;
+  Peer inserting(server.address());
+  const auto insert = inserting.Insert();
+  proto::InsertReply reply;
+  REQUIRE(insert->Read(&reply));
+  for (std::uint64_t step = 0; step < 4; ++step) Exchange(*insert, ItemOf(step, step));
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(0, 1);
+  proto::SampleRequest request;
+  request.set_credit(1);
+  request.mutable_current_version()->set_epoch(1);
+  request.mutable_current_version()->set_step(3);
+  REQUIRE(sample->Write(request));
+  proto::SampleReply sampled;
+  REQUIRE(sample->Read(&sampled));
+  REQUIRE(sampled.items(0).item().id().environment_id() == 2);
+
+  Peer asking(server.address());
+  proto::InfoReply info;
+  REQUIRE(asking.stub->Info(&asking.context, {}, &info).ok());
+  REQUIRE(info.tables(0).evicted_stale_total() == 2);
+  REQUIRE(info.tables(0).inserted_total() == 4);
+  REQUIRE(info.tables(0).size() == 1);
+}
+
+}  // namespace
+}  // namespace shoal::replay
