@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/median.h"
 #include "platform/runtime/random.h"
 #include "rl/model/blocked_convolution.h"
 #include "rl/model/host_memory.h"
@@ -91,8 +92,8 @@ Timing Time(double seconds, const std::function<void()>& call) {
     laps.push_back(watch.Lap());
     sum += laps.back();
   }
-  std::sort(laps.begin(), laps.end());
-  return {.best_seconds = laps.front(), .median_seconds = laps[laps.size() / 2]};
+  return {.best_seconds = *std::min_element(laps.begin(), laps.end()),
+          .median_seconds = runtime::Median(laps)};
 }
 
 void Print(const std::string& what, const std::string& device, std::int64_t rows,

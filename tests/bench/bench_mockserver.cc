@@ -24,6 +24,7 @@
 #include "platform/http/development_certificate.h"
 #include "platform/http/server.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/median.h"
 #include "platform/runtime/process_usage.h"
 #include "platform/runtime/random.h"
 #include "redfish/capture/capture.h"
@@ -246,7 +247,7 @@ absl::Status MeasureReset(const Settings& settings, const mockserver::World& wor
             .count());
   }
   std::sort(spent.begin(), spent.end());
-  line["reset"] = {{"median_ms", spent[spent.size() / 2]},
+  line["reset"] = {{"median_ms", runtime::Median(spent)},
                    {"p99_ms", spent[spent.size() * 99 / 100]},
                    {"patches", static_cast<double>(done) / resets},
                    {"changed_resources", static_cast<double>(changed) / resets}};

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/runtime/median.h"
 #include "redfish/capture/capture.h"
 #include "redfish/catalog/catalog.h"
 #include "redfish/schema/schema.h"
@@ -60,8 +61,8 @@ absl::StatusOr<nlohmann::json> Run(const Options& options) {
   }
   const double processor_seconds =
       static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC / options.rounds;
-  std::sort(seconds.begin(), seconds.end());
-  const double median = seconds[seconds.size() / 2];
+  const auto [best, worst] = std::minmax_element(seconds.begin(), seconds.end());
+  const double median = runtime::Median(seconds);
   const auto rate = [&](double passed) { return static_cast<double>(texts.size()) / passed; };
   return nlohmann::json{{"bench", "sentences"},
                         {"threads", options.threads},
@@ -69,8 +70,8 @@ absl::StatusOr<nlohmann::json> Run(const Options& options) {
                         {"texts", texts.size()},
                         {"texts_per_processor_second", rate(processor_seconds)},
                         {"texts_per_second", rate(median)},
-                        {"best", rate(seconds.front())},
-                        {"worst", rate(seconds.back())},
+                        {"best", rate(*best)},
+                        {"worst", rate(*worst)},
                         {"catalog_seconds", median}};
 }
 

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/median.h"
+
 namespace shoal::bench {
 namespace {
 
@@ -208,8 +210,8 @@ std::function<std::string_view()> Repeat(std::string request) {
 }
 
 Spread SpreadOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return {values.front(), values[values.size() / 2], values.back()};
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return {*least, runtime::Median(values), *most};
 }
 
 double ProcessorSeconds(int pid) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "platform/runtime/median.h"
+
 namespace shoal::bench {
 
 absl::StatusOr<std::vector<double>> RunRounds(int count, bool on_request,
@@ -32,11 +34,11 @@ absl::StatusOr<std::vector<double>> RunRounds(int count, bool on_request,
 
 void PrintRates(nlohmann::json line, std::int64_t tokens, std::vector<double> seconds) {
   if (seconds.empty()) return;
-  std::sort(seconds.begin(), seconds.end());
+  const auto [best, worst] = std::minmax_element(seconds.begin(), seconds.end());
   const auto rate = [&](double time) { return std::round(static_cast<double>(tokens) / time); };
-  line["tokens_per_second"] = rate(seconds[seconds.size() / 2]);
-  line["best"] = rate(seconds.front());
-  line["worst"] = rate(seconds.back());
+  line["tokens_per_second"] = rate(runtime::Median(seconds));
+  line["best"] = rate(*best);
+  line["worst"] = rate(*worst);
   std::printf("%s\n", line.dump().c_str());
 }
 
