@@ -4,7 +4,15 @@
 namespace shoal::collectives {
 namespace {
 
-std::string NameOf(CallKind kind) {
+std::string TextOf(const CallHeader& call) {
+  return "call " + std::to_string(call.sequence) + " (" + ToString(call.kind) + ") of " +
+         std::to_string(call.bytes) + " bytes " +
+         (call.around_ring != 0 ? "around the ring" : "over rank 0");
+}
+
+}  // namespace
+
+std::string ToString(CallKind kind) {
   switch (kind) {
     case CallKind::kSumFloat:
       return "sum of floats";
@@ -24,17 +32,13 @@ std::string NameOf(CallKind kind) {
       return "question who is there";
     case CallKind::kHere:
       return "answer to who is there";
+    case CallKind::kContribution:
+      return "contribution";
+    case CallKind::kSharedParameters:
+      return "shared parameters";
   }
   return "unknown kind " + std::to_string(static_cast<std::uint32_t>(kind));
 }
-
-std::string TextOf(const CallHeader& call) {
-  return "call " + std::to_string(call.sequence) + " (" + NameOf(call.kind) + ") of " +
-         std::to_string(call.bytes) + " bytes " +
-         (call.around_ring != 0 ? "around the ring" : "over rank 0");
-}
-
-}  // namespace
 
 absl::Status OutOfStep(const std::string& peer, const CallHeader& header, const CallHeader& own) {
   return runtime::Internal(peer + " is out of step: " + TextOf(header) + " against " + TextOf(own));

@@ -26,7 +26,13 @@ enum class CallKind : std::uint32_t {
   // Rank 0 asks who is in the call that does not end, and a rank says that it is.
   kAsk,
   kHere,
+  // Messages of ranks that do not wait for one another (gradient_message.h).
+  kContribution,
+  kSharedParameters,
 };
+
+// The names of messages: "sum of floats", "barrier", and so on, or "unknown kind 77".
+std::string ToString(CallKind kind);
 
 struct CallHeader {
   CallKind kind = CallKind::kBarrier;

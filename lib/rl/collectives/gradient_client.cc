@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rank_name.h"
 
 namespace shoal::collectives {
@@ -26,11 +27,11 @@ GradientClient::~GradientClient() { ::close(socket_); }
 
 absl::StatusOr<SharedParameters> GradientClient::Ask(const Contribution& contribution) {
   // The hub gives up first, so that its verdict reaches this rank.
-  const Deadline deadline = std::chrono::steady_clock::now() + options_.call_timeout + kFailureTime;
+  const Deadline deadline = std::chrono::steady_clock::now() + options_.call_timeout + kTellTime;
   const absl::Status sent = Send(socket_, contribution, deadline, kHub);
   if (sent.ok()) return ReceiveShared(socket_, options_.limits, deadline, kHub);
   // A hub that has failed stops reading; what it said before can still be read.
-  const Deadline heard = std::min(deadline, std::chrono::steady_clock::now() + kFailureTime);
+  const Deadline heard = std::min(deadline, std::chrono::steady_clock::now() + kTellTime);
   const auto told = ReceiveShared(socket_, options_.limits, heard, kHub);
   return told.ok() || absl::IsDeadlineExceeded(told.status()) ? sent : told.status();
 }
@@ -51,7 +52,7 @@ absl::StatusOr<SharedParameters> GradientClient::Exchange(const Contribution& co
 void GradientClient::Abort(const absl::Status& reason) {
   if (!failure_.ok()) return;
   failure_ = absl::AbortedError(RankName(rank_) + " failed alone: " + runtime::Message(reason));
-  (void)SendFailure(socket_, failure_, std::chrono::steady_clock::now() + kFailureTime, kHub);
+  (void)TellFailure(socket_, failure_, std::chrono::steady_clock::now() + kTellTime, kHub);
 }
 
 }  // namespace shoal::collectives

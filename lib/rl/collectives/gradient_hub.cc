@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rank_name.h"
 
 namespace shoal::collectives {
@@ -99,10 +100,10 @@ absl::Status GradientHub::ServeOne(std::size_t index) {
 }
 
 void GradientHub::Tell(const absl::Status& failure) {
-  const Deadline deadline = std::chrono::steady_clock::now() + kFailureTime;
+  const Deadline deadline = std::chrono::steady_clock::now() + kTellTime;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (ranks_[rank].left) continue;
-    (void)SendFailure(ranks_[rank].socket, failure, deadline, RankName(rank));
+    (void)TellFailure(ranks_[rank].socket, failure, deadline, RankName(rank));
   }
 }
 

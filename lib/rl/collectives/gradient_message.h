@@ -4,13 +4,12 @@
 //
 // A rank sends contributions and gets shared parameters in return (gradient_client.h,
 // gradient_hub.h). Each message is a header of fixed size, an array of floats and a note, which
-// belongs to those who use the exchange. Either side may send a failure in place of a message: a
-// status code and a text, which the receiving function returns as its error. Both sides have the
-// same byte order. Returned errors, besides a peer's failure: those of socket.h, and INTERNAL,
-// which names the peer, for anything that is no message of this exchange or larger than `limits`.
+// belongs to those who use the exchange. Either side may send a failure in place of a message
+// (rank_failure.h), which the receiving function returns as its error. Both sides have the same
+// byte order. Returned errors, besides a peer's failure: those of socket.h, and INTERNAL, which
+// names the peer, for anything that is no message of this exchange or larger than `limits`.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -59,9 +58,6 @@ struct SharedParameters {
   std::string note = {};
 };
 
-// The time allowed for telling a peer of a failure.
-inline constexpr std::chrono::seconds kFailureTime{2};
-
 struct MessageLimits {
   // The floats of a gradient, which has all or none of them.
   std::size_t gradient_size = 0;
@@ -74,9 +70,6 @@ absl::Status Send(int socket, const Contribution& contribution, Deadline deadlin
                   const std::string& peer);
 absl::Status Send(int socket, const SharedParameters& shared, Deadline deadline,
                   const std::string& peer);
-// Sends the first kilobytes of the message of `failure`, which is not OK.
-absl::Status SendFailure(int socket, const absl::Status& failure, Deadline deadline,
-                         const std::string& peer);
 absl::StatusOr<Contribution> ReceiveContribution(int socket, const MessageLimits& limits,
                                                  Deadline deadline, const std::string& peer);
 absl::StatusOr<SharedParameters> ReceiveShared(int socket, const MessageLimits& limits,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rl/collectives/call_header.h"
 #include "rl/collectives/gradient_client.h"
 #include "rl/collectives/gradient_hub.h"
 #include "rl/collectives/socket.h"
@@ -293,22 +294,28 @@ TEST_CASE("a rank that is silent for too long is named, however busy the others 
 }
 
 TEST_CASE("what is no message, or one of another size, is refused by the name of its sender") {
-  const int wrong = GENERATE(0, 1, 2);
+  const int wrong = GENERATE(0, 1, 2, 3, 4);
   Exchange exchange(2);
   const Deadline deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   if (wrong == 0) {
     const std::string noise(256, 'x');
     REQUIRE(SendAll(exchange.socket(1), std::as_bytes(std::span(noise)), deadline, "").ok());
-  } else {
+  } else if (wrong <= 2) {
     Contribution contribution{.from = {4, 0}, .gradient = std::vector<float>(kSize)};
     if (wrong == 1) contribution.gradient.push_back(1);
     if (wrong == 2) contribution.note = std::string(65, 'x');
     REQUIRE(Send(exchange.socket(1), contribution, deadline, "").ok());
+  } else {
+    // Half a number, and a failure without a code.
+    const CallHeader header{.kind = wrong == 3 ? CallKind::kContribution : CallKind::kFailure,
+                            .bytes = 4 * kSize + 2};
+    REQUIRE(SendValue(exchange.socket(1), header, deadline, "").ok());
   }
   const absl::Status end = exchange.End();
   INFO(end);
   REQUIRE(absl::IsInternal(end));
-  REQUIRE(Tells(end, "rank 1 sent what is no message"));
+  REQUIRE(Tells(end, wrong == 4 ? "rank 1 tells of a failure that makes no sense"
+                                : "rank 1 sent what is no message"));
   REQUIRE(exchange.client(0).Exchange({}).status() == end);
   REQUIRE(exchange.store.applied.empty());
 }
