@@ -148,9 +148,8 @@ BatchedPolicy::BatchedPolicy(const PolicySpec& spec, const ParameterLayout& layo
   const BatchedPolicy* const previous = options.previous;
   const bool same = previous != nullptr && previous->device_ == device_;
   goals_ = same ? previous->goals_ : std::make_shared<GoalRows>();
-  const bool same_keys = same && spec.has_candidates() && previous->spec_.has_candidates() &&
-                         previous->network_.key().equal(network_.key());
-  keys_ = same_keys ? previous->keys_ : std::make_shared<const KeyCache>();
+  keys_ = previous == nullptr ? KeyCache::For(network_, nullptr, nullptr)
+                              : KeyCache::For(network_, &previous->network_, previous->keys_);
 }
 
 BatchedPolicy::~BatchedPolicy() = default;

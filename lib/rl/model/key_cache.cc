@@ -8,6 +8,15 @@
 
 namespace shoal::model {
 
+std::shared_ptr<const KeyCache> KeyCache::For(const Network& network, const Network* previous,
+                                              const std::shared_ptr<const KeyCache>& cache) {
+  const auto projects = [](const Network& one) { return one.parameters().contains("key"); };
+  const bool same = previous != nullptr && projects(network) && projects(*previous) &&
+                    network.key().device() == previous->key().device() &&
+                    network.key().equal(previous->key());
+  return same ? cache : std::make_shared<const KeyCache>();
+}
+
 at::Tensor KeyCache::Of(const CandidateTable& table, const Network& network) const {
   CandidateTable::KeySlots& kept = *table.keys_;
   const auto is_mine = [this](const CandidateTable::KeySlots::Slot& slot) {

@@ -18,6 +18,11 @@ namespace shoal::model {
 
 class KeyCache {
  public:
+  // Returns the cache for `network`: `cache`, which stands for the projection of `previous`, if
+  // that is the same one on the same device, and a new cache otherwise. `previous` may be null.
+  static std::shared_ptr<const KeyCache> For(const Network& network, const Network* previous,
+                                             const std::shared_ptr<const KeyCache>& cache);
+
   // Returns the keys of the table's own candidates: [M, P], contiguous. `network` must have the
   // projection that this cache stands for.
   at::Tensor Of(const CandidateTable& table, const Network& network) const;

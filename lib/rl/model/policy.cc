@@ -82,7 +82,7 @@ struct Policy::State {
   // Evaluates whole batches instead of what follows it.
   std::unique_ptr<const BatchedPolicy> batched;
   std::unique_ptr<const Network> network;
-  std::shared_ptr<KeyCache> keys;
+  std::shared_ptr<const KeyCache> keys;
 
   // What the head makes of each row.
   struct HeadOutputs {
@@ -222,12 +222,10 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
     }
     state->network =
         std::make_unique<Network>(spec, state->layout, state->flat, /*gradient=*/at::Tensor());
-    if (spec.has_candidates()) {
-      const bool same = previous != nullptr && previous->state_->spec.has_candidates() &&
-                        previous->state_->network != nullptr &&
-                        previous->state_->network->key().equal(state->network->key());
-      state->keys = same ? previous->state_->keys : std::make_shared<KeyCache>();
-    }
+    state->keys = previous == nullptr
+                      ? KeyCache::For(*state->network, nullptr, nullptr)
+                      : KeyCache::For(*state->network, previous->state_->network.get(),
+                                      previous->state_->keys);
     return std::shared_ptr<const Policy>(new Policy(std::move(state)));
   });
 }

@@ -73,6 +73,26 @@ TEST_CASE(
   REQUIRE(base->bytes() == base_before + kMany * keys);
 }
 
+TEST_CASE("a version shares the keys of the one before it if both project in the same way") {
+  const PolicySpec spec = Small();
+  const ComputeDevice device{.whole_batches = GENERATE(false, true)};
+  const auto policy = [&](std::uint64_t seed, const Policy* previous) {
+    return Policy::FromSafetensors(spec, InitialParameters(spec, seed).value(), previous, device)
+        .value();
+  };
+  PolicyInputs inputs = Inputs(spec, 1);
+  const auto first = policy(1, nullptr);
+  Act(*first, inputs);
+  const std::size_t bytes = inputs.tables[0]->bytes();
+  const auto same = policy(1, first.get());
+  Act(*same, inputs);
+  REQUIRE(inputs.tables[0]->bytes() == bytes);
+  const auto other = policy(2, first.get());
+  Act(*other, inputs);
+  const auto keys = static_cast<std::size_t>(kCandidates * spec.projection_size) * sizeof(float);
+  REQUIRE(inputs.tables[0]->bytes() == bytes + keys);
+}
+
 TEST_CASE("keys of a projection that is gone leave a table when another one's come") {
   const PolicySpec spec = Small();
   PolicyInputs inputs = Inputs(spec, 1);
