@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
@@ -26,6 +27,13 @@ using RankWork =
 
 inline constexpr collectives::GroupOptions kPatientGroup = {
     .join_timeout = std::chrono::seconds(60), .call_timeout = std::chrono::seconds(60)};
+
+// The same with a ring for arrays of at least so many bytes; 0 makes none.
+inline collectives::GroupOptions PatientGroup(std::int64_t ring_min_bytes) {
+  collectives::GroupOptions options = kPatientGroup;
+  options.ring_min_bytes = ring_min_bytes;
+  return options;
+}
 
 inline bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;

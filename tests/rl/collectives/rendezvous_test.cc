@@ -27,14 +27,11 @@ using doubles::Hear;
 using doubles::MemberOf;
 using doubles::Mentions;
 using doubles::NewGroup;
+using doubles::PatientGroup;
 using doubles::Say;
 using doubles::Soon;
 
 constexpr seconds kPatience{60};
-
-GroupOptions WithRing(std::int64_t ring_min_bytes) {
-  return {.join_timeout = kPatience, .ring_min_bytes = ring_min_bytes};
-}
 
 Neighbour At(std::uint16_t port) {
   Neighbour neighbour{.port = port};
@@ -236,8 +233,8 @@ TEST_CASE("a rank that never comes is named when the time is over") {
 
 TEST_CASE("ranks that do not agree on whether there is a ring do not join") {
   const RankEnvironment group = NewGroup(2);
-  std::thread other([&] { (void)SocketReducer::Create(MemberOf(group, 1), WithRing(1)); });
-  const auto hub = SocketReducer::Create(group, WithRing(0));
+  std::thread other([&] { (void)SocketReducer::Create(MemberOf(group, 1), PatientGroup(1)); });
+  const auto hub = SocketReducer::Create(group, PatientGroup(0));
   other.join();
   REQUIRE(absl::IsFailedPrecondition(hub.status()));
   REQUIRE(Mentions(hub.status(), "whether there is a ring"));

@@ -28,18 +28,13 @@ using doubles::Hear;
 using doubles::MemberOf;
 using doubles::Mentions;
 using doubles::NewGroup;
+using doubles::PatientGroup;
 using doubles::Say;
 using doubles::Soon;
 using doubles::TryRanks;
 
 // Every array goes over rank 0, or around the ring.
 constexpr std::array<std::int64_t, 2> kBothWays = {0, 1};
-
-GroupOptions Patient(std::int64_t ring_min_bytes) {
-  GroupOptions options = doubles::kPatientGroup;
-  options.ring_min_bytes = ring_min_bytes;
-  return options;
-}
 
 GroupOptions Within(milliseconds call_timeout, std::int64_t ring_min_bytes) {
   return {.join_timeout = std::chrono::seconds(60),
@@ -71,7 +66,7 @@ TEST_CASE("sums are those of plain addition, for any number of ranks and element
             }
             return absl::OkStatus();
           },
-          Patient(way));
+          PatientGroup(way));
       for (const absl::Status& status : statuses) {
         INFO("way " << way << " ranks " << ranks << ": " << status);
         REQUIRE(status.ok());
@@ -93,7 +88,7 @@ TEST_CASE("sums around a ring have the same bits on every rank and in every run"
           }
           return reducer.AllReduceSum(std::span<float>(values));
         },
-        Patient(1));
+        PatientGroup(1));
     for (const absl::Status& status : statuses) REQUIRE(status.ok());
     for (const auto& sum : sums) results.push_back(sum);
   }
@@ -112,7 +107,7 @@ TEST_CASE("sums over rank 0 are the same bits on every rank, added in the order 
         results[rank] = values;
         return absl::OkStatus();
       },
-      Patient(0));
+      PatientGroup(0));
   for (const absl::Status& status : statuses) REQUIRE(status.ok());
   REQUIRE(results[0][0] == 3);
   REQUIRE(results[0][5] == (1e8F + 1.0F) - 1e8F);
@@ -143,7 +138,7 @@ TEST_CASE("maxima, minima, double sums, broadcasts and barriers work, also on em
               sum == std::array<double, 2>{1, -1} && bytes == std::array<std::uint8_t, 3>{7, 8, 9};
           return right ? absl::OkStatus() : runtime::Internal("wrong values");
         },
-        Patient(way));
+        PatientGroup(way));
     for (const absl::Status& status : statuses) REQUIRE(status.ok());
   }
 }
@@ -158,7 +153,7 @@ TEST_CASE("a lost rank is an error that names it, on rank 0 and on the others") 
             std::vector<double> values(1000);
             return reducer.AllReduceSum(std::span<double>(values));
           },
-          Patient(way));
+          PatientGroup(way));
       for (std::size_t rank = 0; rank < 4; ++rank) {
         if (rank == lost) continue;
         INFO("way " << way << " lost " << lost << " rank " << rank << ": " << statuses[rank]);
@@ -178,7 +173,7 @@ TEST_CASE("the loss of rank 0 ends the calls of the others") {
           std::vector<double> values(1000);
           return reducer.AllReduceSum(std::span<double>(values));
         },
-        Patient(way));
+        PatientGroup(way));
     for (const std::size_t rank : {1U, 2U}) {
       INFO("way " << way << " rank " << rank << ": " << statuses[rank]);
       REQUIRE(absl::IsUnavailable(statuses[rank]));
@@ -195,7 +190,7 @@ TEST_CASE("ranks that are no neighbours of rank 0 name it when it is lost") {
         std::vector<double> values(1000);
         return reducer.AllReduceSum(std::span<double>(values));
       },
-      Patient(1));
+      PatientGroup(1));
   for (const std::size_t rank : {1U, 2U, 3U}) {
     INFO("rank " << rank << ": " << statuses[rank]);
     REQUIRE(absl::IsUnavailable(statuses[rank]));
@@ -222,7 +217,7 @@ TEST_CASE("a rank that fails alone ends the call of every other, which name it a
               const absl::Status second = reducer.Barrier();
               return second == first ? first : runtime::Internal("the next call had another error");
             },
-            Patient(way));
+            PatientGroup(way));
         const std::string who = "rank " + std::to_string(culprit) + " failed alone";
         for (std::size_t rank = 0; rank < 3; ++rank) {
           if (rank == culprit) continue;
@@ -295,7 +290,7 @@ CallHeader FirstSum(std::size_t floats) {
 }
 
 struct Sums {
-  GroupOptions options = Patient(1);
+  GroupOptions options = PatientGroup(1);
   int sums = 1;
   std::size_t floats = 1000;
 };
@@ -542,7 +537,7 @@ TEST_CASE("ranks give up their connections when all have finished their calls") 
   const RankEnvironment group = NewGroup(2);
   absl::StatusOr<std::vector<int>> taken;
   std::thread rank_1([&] {
-    auto reducer = SocketReducer::Create(MemberOf(group, 1), Patient(1));
+    auto reducer = SocketReducer::Create(MemberOf(group, 1), PatientGroup(1));
     if (reducer.ok()) taken = (*reducer)->TakeConnections();
   });
   auto links = LinkRanks(group, true, std::chrono::seconds(60));
@@ -589,7 +584,7 @@ TEST_CASE("ranks that are out of step are told so instead of being summed") {
             std::vector<float> values(rank == larger ? 11 : 10, 1.0F);
             return reducer.AllReduceSum(std::span<float>(values));
           },
-          Patient(way));
+          PatientGroup(way));
       INFO("way " << way << " larger " << larger << ": " << statuses[0] << ", " << statuses[1]);
       REQUIRE(absl::IsInternal(statuses[0]));
       REQUIRE(Mentions(statuses[0], "rank 1 is out of step"));
