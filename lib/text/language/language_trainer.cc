@@ -119,6 +119,10 @@ struct LanguageTrainer::State {
   // Adds to `gradients` if `with_gradients`.
   Sums Run(const WeightedBatch& batch, bool with_gradients) const;
   absl::Status ReduceGradient();
+  // Call it after parameters have changed.
+  void Refresh() {
+    for (const auto& network : networks) network->Refresh();
+  }
   absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);
   TrainerIdentity identity() const { return {start.config.ToJson(), options.optimiser.kind}; }
 };
@@ -182,10 +186,7 @@ Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients
            threads == 1 ? slice_tokens() : std::min(slice_tokens(), std::max(share, kMinSlice)));
   const std::size_t count = cuts.size() - 1;
   std::vector<Tally> tallies;
-  for (std::size_t i = 0; i < threads; ++i) {
-    tallies.emplace_back(device);
-    networks[i]->Refresh();
-  }
+  for (std::size_t i = 0; i < threads; ++i) tallies.emplace_back(device);
   const auto run = [&](std::size_t thread, std::size_t step) {
     const at::AutoGradMode mode(with_gradients);
     for (std::size_t i = thread; i < count; i += step) {
@@ -251,6 +252,7 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
     const bool clips = allowed > 0 && report.gradient_norm > allowed;
     gradient.mul_((clips ? allowed / report.gradient_norm : 1) / sums[1]);
     optimiser->Step(learning_rate);
+    Refresh();
   }
   steps = report.step;
   return report;
@@ -310,7 +312,10 @@ void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {
 absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
   SHOAL_ASSIGN_OR_RETURN(state_->steps, RestoreTrainer(checkpoint, state_->identity(), state_->flat,
                                                        *state_->optimiser));
-  return absl::OkStatus();
+  return model::GuardTorch("restored parameters", [&] {
+    state_->Refresh();
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace shoal::language

@@ -252,8 +252,9 @@ TEST_CASE("a rank without a sequence takes part") {
 }
 
 TEST_CASE("a trainer that restored a checkpoint goes on with the same bits") {
+  const runtime::DType precision = GENERATE(runtime::DType::kFloat32, runtime::DType::kBFloat16);
   for (const Kind kind : {Kind::kAdamW, Kind::kSgd, Kind::kLion}) {
-    const TrainerOptions options{.optimiser = {.kind = kind}};
+    const TrainerOptions options{.precision = precision, .optimiser = {.kind = kind}};
     const auto first = Trainer(options);
     for (std::uint64_t step = 0; step < 3; ++step) REQUIRE(first->Step(Batch(step), 1e-3).ok());
     training::Checkpoint checkpoint;
