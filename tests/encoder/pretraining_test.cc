@@ -258,12 +258,15 @@ TEST_CASE("options and texts that do not fit are refused") {
 }
 
 TEST_CASE("the ranks of a machine share its GPUs") {
-  REQUIRE(TrainerOptionsOf({.device = "cpu", .local_rank = 1})->device == "cpu");
-  for (const std::int64_t rank : {0, 1, 2}) {
-    const auto share = model::FindComputeDevice("cuda", rank);
-    const auto options = TrainerOptionsOf({.device = "cuda", .local_rank = rank});
-    REQUIRE(options.status() == share.status());
-    if (share.ok()) REQUIRE(options->device == share->name);
+  PretrainingOptions options;
+  options.local_rank = 1;
+  REQUIRE(TrainerOptionsOf(options)->device == "cpu");
+  options.device = "cuda";
+  for (options.local_rank = 0; options.local_rank < 3; ++options.local_rank) {
+    const auto share = model::FindComputeDevice("cuda", options.local_rank);
+    const auto trainer = TrainerOptionsOf(options);
+    REQUIRE(trainer.status() == share.status());
+    if (share.ok()) REQUIRE(trainer->device == share->name);
   }
 }
 
