@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how long one minibatch of PPO takes on one core, or on a GPU, with four catalogs of real
-// sizes, and how long one batch of rows takes through the policy. Prints one JSON line.
+// Measures how long one minibatch of an algorithm takes on one core, or on a GPU, with four
+// catalogs of real sizes, and how long one batch of rows takes through the policy. Prints one JSON
+// line.
 //
 //   bench_update [rows of a minibatch] [train_keys 0|1] [device] [rows of a batch that acts]
+//                [ppo|dqn|iqn]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -91,7 +93,7 @@ algorithms::UnrollBatch Batch(
 }
 
 int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
-        std::int64_t acting_rows) {
+        std::int64_t acting_rows, const std::string& algorithm) {
   model::SetTorchThreads(1);
   const auto device = model::FindComputeDevice(device_name);
   if (!device.ok()) {
@@ -101,6 +103,8 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   model::PolicySpec spec;
   spec.observation_size = 16;
   spec.train_keys = train_keys;
+  spec.action_values = algorithm != "ppo";
+  if (algorithm == "iqn") spec.quantile_cosines = 64;
   runtime::Random random(1);
   std::vector<std::shared_ptr<const model::CandidateTable>> tables;
   for (const std::int64_t size : kSizes) {
@@ -112,9 +116,15 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   const auto embeddings = UnitVectors(random, 256, spec.embedding_size);
   collectives::SingleRank alone;
   algorithms::AlgorithmOptions options;
+  options.name = algorithm;
   options.update_epochs = 1;
   options.minibatches = kMinibatches;
-  const auto trainer = algorithms::PolicyTrainer::Create(spec, options, 1, alone, *device).value();
+  const auto created = algorithms::PolicyTrainer::Create(spec, options, 1, alone, *device);
+  if (!created.ok()) {
+    std::fprintf(stderr, "%s\n", runtime::Message(created.status()).c_str());
+    return 2;
+  }
+  const auto& trainer = *created;
   const auto batch = Batch(spec, rows * kMinibatches / kLength, embeddings, tables, random);
   if (!trainer->Update(batch).ok()) return 1;
   algorithms::UpdateReport best{.estimate_seconds = 1e9, .gradient_seconds = 1e9};
@@ -139,13 +149,15 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
     act_seconds = std::min(act_seconds, watch.Lap());
   }
   std::printf(
-      "{\"bench\":\"update\",\"device\":\"%s\",\"rows\":%ld,\"train_keys\":%s,\"minibatch_ms\":%."
+      "{\"bench\":\"update\",\"algorithm\":\"%s\",\"device\":\"%s\",\"rows\":%ld,\"train_keys\":%s,"
+      "\"minibatch_ms\":%."
       "1f,"
       "\"update_cpu_ms\":%.1f,\"estimate_ms\":%.1f,\"step_ms\":%.2f,\"acting_rows\":%ld,\"act_ms\":"
       "%.2f}\n",
-      device->name.c_str(), static_cast<long>(rows), train_keys ? "true" : "false",
-      1e3 * best.gradient_seconds / kMinibatches, 1e3 * cpu, 1e3 * best.estimate_seconds,
-      1e3 * best.step_seconds / kMinibatches, static_cast<long>(acting_rows), 1e3 * act_seconds);
+      algorithm.c_str(), device->name.c_str(), static_cast<long>(rows),
+      train_keys ? "true" : "false", 1e3 * best.gradient_seconds / kMinibatches, 1e3 * cpu,
+      1e3 * best.estimate_seconds, 1e3 * best.step_seconds / kMinibatches,
+      static_cast<long>(acting_rows), 1e3 * act_seconds);
   return 0;
 }
 
@@ -155,5 +167,5 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
 int main(int argc, char** argv) {
   const std::int64_t rows = argc > 1 ? std::atoll(argv[1]) : 512;
   return shoal::Run(rows, argc > 2 && std::atoi(argv[2]) != 0, argc > 3 ? argv[3] : "cpu",
-                    argc > 4 ? std::atoll(argv[4]) : 64);
+                    argc > 4 ? std::atoll(argv[4]) : 64, argc > 5 ? argv[5] : "ppo");
 }

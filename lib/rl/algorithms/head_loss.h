@@ -18,6 +18,8 @@ namespace shoal::algorithms {
 enum class HeadOutput {
   kLogits,
   kActionValues,
+  // The same, where the loss needs the value of the row's action alone.
+  kChosenValues,
 };
 
 // R rows after the forward pass; tensors are [R], double.
@@ -30,9 +32,10 @@ struct HeadRows {
   at::Tensor entropy = {};
   at::Tensor greedy = {};
 
-  // With kActionValues: the head's number of the row's action, its mean over the legal actions,
-  // the greatest one, and the action that has it (the lowest among equals; long).
+  // With kActionValues and kChosenValues: the head's number of the row's action.
   at::Tensor chosen = {};
+  // With kActionValues: the mean of the numbers of the legal actions, the greatest one, and the
+  // action that has it (the lowest among equals; long).
   at::Tensor mean = {};
   at::Tensor maximum = {};
   at::Tensor greedy_action = {};

@@ -39,7 +39,8 @@ PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::Param
       arithmetic_(arithmetic),
       network_(spec, layout, flat, gradient),
       candidates_(network_, KeyGradient(layout, gradient)),
-      batched_(network_, KeyGradient(layout, gradient).defined()) {}
+      batched_(network_, KeyGradient(layout, gradient).defined()),
+      chosen_(network_) {}
 
 std::vector<std::int64_t> PolicyGradient::Forward::RowsAt(
     std::span<const std::int64_t> positions) const {
@@ -220,6 +221,10 @@ CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
 BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
     const UnrollBatch& batch, const BatchTensors& tensors, const Forward& forward,
     std::span<const std::int64_t> actions, HeadOutput output, const HeadLoss& loss) {
+  if (output == HeadOutput::kChosenValues) {
+    return chosen_.Run(batch, tensors, forward.rows, actions,
+                       {.head = forward.head, .mark_weights = forward.mark_weights}, loss);
+  }
   if (arithmetic_ == HeadArithmetic::kBatches) {
     return batched_.Run(batch, tensors, forward.rows, actions,
                         {.head = forward.head, .mark_weights = forward.mark_weights}, output, loss);
@@ -280,8 +285,8 @@ MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::i
     const auto loss = [&](const HeadRows& head) {
       return WeightedActionValueLoss(data, forward, head, by_critic, error, sums);
     };
-    derivatives = HeadDerivativesOf(data.batch, data.tensors, forward, actions,
-                                    HeadOutput::kActionValues, loss);
+    derivatives =
+        HeadDerivativesOf(data.batch, data.tensors, forward, actions, ValuesNeeded(), loss);
     by_value = by_critic.to(at::kFloat);
     const std::vector<float> errors =
         model::OnHost(error.view({-1, forward.heads_per_row}).mean(1).abs());
@@ -327,25 +332,26 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
                                                             std::span<const std::int64_t> actions) {
   const at::NoGradGuard no_grad;
   const auto rows = static_cast<std::size_t>((batch.length + 1) * batch.columns);
-  ActionValueRowsOfBatch values{.greedy_action = std::vector<std::int64_t>(rows),
+  const bool greedy = actions.empty();
+  ActionValueRowsOfBatch values{.greedy_action = std::vector<std::int64_t>(greedy ? rows : 0),
                                 .value = std::vector<float>(rows)};
   if (rows == 0) return values;
   const Forward forward = RunAll(batch, tensors, /*fraction=*/{});
   const std::vector<float> critic = model::OnHost(forward.value);
   const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
   const auto keep = [&](const HeadRows& head) {
-    const std::vector<float> chosen = model::OnHost(actions.empty() ? head.maximum : head.chosen);
-    const std::vector<float> mean = model::OnHost(head.mean);
-    const at::Tensor greedy = head.greedy_action.to(at::kCPU);
+    const std::vector<float> chosen = model::OnHost(greedy ? head.maximum : head.chosen);
+    const std::vector<float> mean = spec_.dueling ? model::OnHost(head.mean) : std::vector<float>();
+    const at::Tensor best = greedy ? head.greedy_action.to(at::kCPU) : at::Tensor();
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       const auto row = static_cast<std::size_t>(head.positions[i]);
       values.value[row] = spec_.dueling ? critic[row] + chosen[i] - mean[i] : chosen[i];
-      values.greedy_action[row] = greedy.const_data_ptr<std::int64_t>()[i];
+      if (greedy) values.greedy_action[row] = best.const_data_ptr<std::int64_t>()[i];
     }
     return HeadDerivatives{};
   };
-  HeadDerivativesOf(batch, tensors, forward, actions.empty() ? recorded : actions,
-                    HeadOutput::kActionValues, keep);
+  HeadDerivativesOf(batch, tensors, forward, greedy ? recorded : actions,
+                    greedy ? HeadOutput::kActionValues : ValuesNeeded(), keep);
   return values;
 }
 
@@ -370,7 +376,7 @@ std::vector<float> PolicyGradient::EvaluateQuantiles(const UnrollBatch& batch,
     }
     return HeadDerivatives{};
   };
-  HeadDerivativesOf(batch, tensors, forward, repeated, HeadOutput::kActionValues, keep);
+  HeadDerivativesOf(batch, tensors, forward, repeated, HeadOutput::kChosenValues, keep);
   return values;
 }
 

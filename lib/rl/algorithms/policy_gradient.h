@@ -20,6 +20,7 @@
 #include "rl/algorithms/batch_tensors.h"
 #include "rl/algorithms/batched_head.h"
 #include "rl/algorithms/candidate_head.h"
+#include "rl/algorithms/chosen_head.h"
 #include "rl/algorithms/head_loss.h"
 #include "rl/algorithms/unroll_batch.h"
 #include "rl/model/network.h"
@@ -77,7 +78,7 @@ struct CurrentPolicy {
 
 // What a network with action values says of all rows of a batch.
 struct ActionValueRowsOfBatch {
-  std::vector<std::int64_t> greedy_action;  // [T+1, B]
+  std::vector<std::int64_t> greedy_action;  // [T+1, B]; empty where actions were given
   std::vector<float> value;                 // [T+1, B]
 };
 
@@ -169,6 +170,10 @@ class PolicyGradient {
                                MinibatchSums& sums) const;
   at::Tensor ValueGradient(const UpdateData& data, const Forward& forward,
                            MinibatchSums& sums) const;
+  // A dueling head takes the mean of all numbers from that of a row's action.
+  HeadOutput ValuesNeeded() const {
+    return spec_.dueling ? HeadOutput::kActionValues : HeadOutput::kChosenValues;
+  }
 
   const model::PolicySpec spec_;
   const at::Device device_;
@@ -176,6 +181,7 @@ class PolicyGradient {
   const model::Network network_;
   CandidateHead candidates_;
   BatchedHead batched_;
+  ChosenHead chosen_;
 };
 
 }  // namespace shoal::algorithms

@@ -33,23 +33,6 @@ std::vector<float> ParametersOf(const PolicyTrainer& trainer, const model::Polic
   return numbers;
 }
 
-// Gives every second row of the first catalog an overlay, which appends two candidates.
-void AddOverlay(UnrollBatch& batch, std::int64_t embedding_size) {
-  const auto base = batch.tables.front();
-  runtime::Tensor appended(runtime::DType::kFloat16, {2, embedding_size});
-  auto* const halves = reinterpret_cast<std::uint16_t*>(appended.mutable_bytes().data());
-  for (std::int64_t i = 0; i < 2 * embedding_size; ++i) {
-    halves[i] = runtime::ToHalf(0.1F * static_cast<float>(i % 7) - 0.3F);
-  }
-  batch.tables.push_back(
-      model::CandidateTable::Create(appended, std::vector<std::uint32_t>{}, base).value());
-  for (std::size_t row = 0; row < batch.catalog.size(); row += 2) {
-    if (batch.catalog[row] == 0) {
-      batch.catalog[row] = static_cast<std::int32_t>(batch.tables.size() - 1);
-    }
-  }
-}
-
 // With this epsilon a step of the optimiser is proportional to the gradient, where otherwise the
 // rounding of a small gradient would decide about its direction.
 AlgorithmOptions Proportional(const std::string& name) {

@@ -80,4 +80,7 @@ model::PolicySpec SmallSpec();
 // it has no use for.
 model::PolicySpec SpecFor(const Algorithm& algorithm, model::PolicySpec spec);
 
+// Gives every second row of the first catalog an overlay, which appends two candidates.
+void AddOverlay(UnrollBatch& batch, std::int64_t embedding_size);
+
 }  // namespace shoal::algorithms
