@@ -99,8 +99,8 @@ struct PretrainingOptions {
   // Returns INVALID_ARGUMENT naming the flag whose value is out of range.
   absl::Status Validate() const;
   // Returns the options that identify a run, as JSON: all but `dataset`, `output`, `resume`,
-  // `local_rank`, `threads`, the frequency, number and type of what is written, and options that only change
-  // speed.
+  // `local_rank`, `threads`, the frequency, number and type of what is written, and options that
+  // only change speed.
   std::string Identity() const;
 };
 
