@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long a version of the parameters takes from the learner's call to the last of its
 // subscribers, which check its SHA-256 as inference does, over TCP on loopback. It also says how
-// long the call keeps the learner. Prints one JSON line.
+// long the call keeps the learner, which includes rounding, and how many bytes each subscriber
+// gets. Prints one JSON line.
 //
-// A round publishes one version of incompressible bytes and waits until all subscribers have
-// delivered it. Publisher and subscribers are threads of this process, each subscriber with a
-// connection of its own.
+// A round publishes one version and waits until all subscribers have delivered it. Versions are
+// those of a folder, forwards and backwards in turn, or made up: normally distributed weights, with
+// a deviation of 0.05, that all move by 0.0001 or so. Publisher and subscribers are threads of this
+// process, each subscriber with a connection of its own.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +16,9 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/runtime/median.h"
@@ -22,6 +26,9 @@
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/random.h"
 #include "platform/transport/server.h"
+#include "rl/model/safetensors.h"
+#include "rl/parameters/half_precision.h"
+#include "rl/parameters/parameters_file.h"
 #include "rl/parameters/publisher.h"
 #include "rl/parameters/subscriber.h"
 
@@ -36,8 +43,12 @@ struct Settings {
   double megabytes = 30;
   int subscribers = 4;
   int rounds = 9;
+  std::string encoding = "float32";
+  std::string versions;
   std::string folder;
 };
+
+using File = std::shared_ptr<const std::string>;
 
 double Milliseconds(Steady::time_point from) {
   return std::chrono::duration<double, std::milli>(Steady::now() - from).count();
@@ -73,14 +84,42 @@ class Arrivals {
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-absl::Status Run(const Settings& settings) {
-  auto bytes = std::make_shared<std::string>(static_cast<std::size_t>(settings.megabytes * 1e6), 0);
+std::vector<File> MadeUp(double megabytes) {
   runtime::Random random(1);
-  for (char& byte : *bytes) byte = static_cast<char>(random.Below(256));
-  const std::shared_ptr<const std::string> shared = bytes;
+  std::vector<float> weights(static_cast<std::size_t>(megabytes * 1e6 / sizeof(float)));
+  for (float& weight : weights) weight = static_cast<float>(0.05 * random.Normal());
+  const runtime::Shape shape = {1, static_cast<std::int64_t>(weights.size())};
+  std::vector<File> files;
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<model::SafetensorsItem> items = {
+        {"weights",
+         {runtime::DType::kFloat32, shape, std::as_bytes(std::span(std::as_const(weights)))}}};
+    files.push_back(std::make_shared<const std::string>(model::WriteSafetensors(items, {})));
+    for (float& weight : weights) weight += static_cast<float>(1e-4 * random.Normal());
+  }
+  return files;
+}
 
+absl::StatusOr<std::vector<File>> FilesOf(const Settings& settings) {
+  if (settings.versions.empty()) return MadeUp(settings.megabytes);
+  const parameters::ParametersFolder folder(settings.versions);
+  std::vector<File> files;
+  for (const Version& version : folder.List()) {
+    SHOAL_ASSIGN_OR_RETURN(const Parameters loaded, folder.Load(version));
+    files.push_back(loaded.bytes);
+  }
+  if (files.size() < 2) return runtime::NotFound("fewer than two versions in " + settings.versions);
+  for (std::size_t i = files.size() - 2; i > 0; --i) files.push_back(files[i]);
+  return files;
+}
+
+absl::Status Run(const Settings& settings) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<File> files, FilesOf(settings));
+  const bool halves = settings.encoding.starts_with("float16");
   runtime::Metrics metrics;
-  parameters::Publisher publisher({}, metrics);
+  parameters::Publisher publisher({.differences = settings.encoding.ends_with("delta")}, metrics);
+  const auto& sent = metrics.Counter("shoal_parameters_sent_bytes_total",
+                                     "Bytes of files and differences sent to subscribers");
   SHOAL_ASSIGN_OR_RETURN(const auto server, transport::Server::Create({.listen = "127.0.0.1:0"},
                                                                       {publisher.service()}));
   Arrivals arrivals;
@@ -100,23 +139,33 @@ absl::Status Run(const Settings& settings) {
   }
   std::vector<double> calls;
   std::vector<double> deliveries;
+  double sent_before = 0;
   // The first version finds the connections being made.
   for (int round = 0; round <= settings.rounds; ++round) {
     const auto step = static_cast<std::uint64_t>(round) + 1;
     arrivals.Expect(step);
     const Steady::time_point start = Steady::now();
+    File file = files[static_cast<std::size_t>(round) % files.size()];
+    if (halves) {
+      SHOAL_ASSIGN_OR_RETURN(std::string rounded, parameters::RoundToHalf(*file));
+      file = std::make_shared<const std::string>(std::move(rounded));
+    }
     publisher.Publish({.version = {.epoch = 1, .step = step},
                        .spec_digest = "spec",
                        .encoder_version = "encoder",
-                       .bytes = shared});
+                       .bytes = std::move(file)});
     const double call = Milliseconds(start);
     if (!arrivals.Await(settings.subscribers)) {
       return absl::DeadlineExceededError("a subscriber has no version after 60 s");
     }
-    if (round == 0) continue;
+    if (round == 0) {
+      sent_before = sent.Value();
+      continue;
+    }
     calls.push_back(call);
     deliveries.push_back(Milliseconds(start));
   }
+  const double sent_each = (sent.Value() - sent_before) / settings.rounds / settings.subscribers;
   subscribers.clear();
   publisher.Drain(std::chrono::seconds(5));
   const auto figures = [](const std::vector<double>& values) {
@@ -124,7 +173,9 @@ absl::Status Run(const Settings& settings) {
     return nlohmann::json{{"min", *least}, {"median", runtime::Median(values)}, {"max", *most}};
   };
   std::puts(nlohmann::json{{"bench", "publish"},
-                           {"megabytes", settings.megabytes},
+                           {"encoding", settings.encoding},
+                           {"megabytes", static_cast<double>(files[0]->size()) / 1e6},
+                           {"sent_megabytes", sent_each / 1e6},
                            {"subscribers", settings.subscribers},
                            {"rounds", settings.rounds},
                            {"kept_on_disk", !settings.folder.empty()},
@@ -141,7 +192,11 @@ absl::Status Run(const Settings& settings) {
 int main(int argc, char** argv) {
   shoal::Settings settings;
   CLI::App app("Measures how long parameters take from a learner to its subscribers.");
-  app.add_option("--megabytes", settings.megabytes, "of a version")->check(CLI::Range(0.001, 4e3));
+  app.add_option("--encoding", settings.encoding, "as learner.publication_encoding")
+      ->check(CLI::IsMember({"float32", "float16", "delta", "float16_delta"}));
+  app.add_option("--versions", settings.versions, "a folder of versions; empty: made up");
+  app.add_option("--megabytes", settings.megabytes, "of a version that is made up")
+      ->check(CLI::Range(0.001, 4e3));
   app.add_option("--subscribers", settings.subscribers)->check(CLI::Range(1, 1000));
   app.add_option("--rounds", settings.rounds)->check(CLI::Range(1, 100'000));
   app.add_option("--folder", settings.folder, "where subscribers keep versions; empty: nowhere");
