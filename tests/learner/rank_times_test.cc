@@ -25,6 +25,8 @@ class MiddleRank final : public collectives::GradientReducer {
   }
   absl::Status AllReduceMax(std::span<double>) override { return absl::OkStatus(); }
   absl::Status AllReduceMin(std::span<double>) override { return absl::OkStatus(); }
+  absl::Status ReduceScatterSum(std::span<float>) override { return absl::OkStatus(); }
+  absl::Status AllGather(std::span<float>) override { return absl::OkStatus(); }
   absl::Status Broadcast(std::span<std::byte>) override { return absl::OkStatus(); }
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}

@@ -57,6 +57,10 @@ class ThrowingReducer final : public collectives::GradientReducer {
   absl::Status AllReduceMin(std::span<double> values) override {
     return inner_.AllReduceMin(values);
   }
+  absl::Status ReduceScatterSum(std::span<float> values) override {
+    return inner_.ReduceScatterSum(values);
+  }
+  absl::Status AllGather(std::span<float> values) override { return inner_.AllGather(values); }
   absl::Status Broadcast(std::span<std::byte> bytes) override { return inner_.Broadcast(bytes); }
   absl::Status Barrier() override { return inner_.Barrier(); }
   void Abort(const absl::Status& reason) override { inner_.Abort(reason); }

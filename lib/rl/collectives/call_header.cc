@@ -36,6 +36,10 @@ std::string ToString(CallKind kind) {
       return "contribution";
     case CallKind::kSharedParameters:
       return "shared parameters";
+    case CallKind::kScatterSum:
+      return "scattered sum of floats";
+    case CallKind::kGather:
+      return "gathering of floats";
   }
   return "unknown kind " + std::to_string(static_cast<std::uint32_t>(kind));
 }

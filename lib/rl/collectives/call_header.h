@@ -26,6 +26,8 @@ enum class CallKind : std::uint32_t {
   // Rank 0 asks who is in the call that does not end, and a rank says that it is.
   kAsk,
   kHere,
+  kScatterSum,
+  kGather,
   // Messages of ranks that do not wait for one another (gradient_message.h).
   kContribution,
   kSharedParameters,

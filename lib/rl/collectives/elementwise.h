@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reduction does with two arrays: into[i] = into[i] op part[i].
+// What a collective call does with two arrays: into[i] = into[i] op part[i].
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@ namespace shoal::collectives {
 struct Elementwise {
   // Of one element. Arrays hold whole elements and are aligned to them.
   std::size_t element_bytes = 1;
+  // Null where elements are only copied.
   void (*combine)(std::byte* into, const std::byte* part, std::size_t bytes) = nullptr;
 };
 

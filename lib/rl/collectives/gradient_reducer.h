@@ -2,6 +2,9 @@
 // The interface between training and the communication of its ranks: sums that have the same bits
 // on every rank, and again when the same ranks add the same numbers.
 //
+// ReduceScatterSum and AllGather divide an array among the ranks, one share for each
+// (rank_share.h). The first followed by the second is AllReduceSum, with the same bits.
+//
 // Every rank makes the same calls in the same order with the same sizes, from one thread. Each call
 // ends within GroupOptions::call_timeout plus four seconds. All ranks of the group see the same
 // error:
@@ -52,6 +55,11 @@ class GradientReducer {
   virtual absl::Status AllReduceSum(std::span<double> values) = 0;
   virtual absl::Status AllReduceMax(std::span<double> values) = 0;
   virtual absl::Status AllReduceMin(std::span<double> values) = 0;
+  // Replaces this rank's share of `values` by its sum over the ranks. What the other shares then
+  // hold is not defined.
+  virtual absl::Status ReduceScatterSum(std::span<float> values) = 0;
+  // Copies each rank's share of `values` to all ranks.
+  virtual absl::Status AllGather(std::span<float> values) = 0;
   // Copies the bytes of rank 0 to all ranks.
   virtual absl::Status Broadcast(std::span<std::byte> bytes) = 0;
   // Returns when every rank has called it.
@@ -83,6 +91,8 @@ class SingleRank final : public GradientReducer {
   absl::Status AllReduceSum(std::span<double>) override { return absl::OkStatus(); }
   absl::Status AllReduceMax(std::span<double>) override { return absl::OkStatus(); }
   absl::Status AllReduceMin(std::span<double>) override { return absl::OkStatus(); }
+  absl::Status ReduceScatterSum(std::span<float>) override { return absl::OkStatus(); }
+  absl::Status AllGather(std::span<float>) override { return absl::OkStatus(); }
   absl::Status Broadcast(std::span<std::byte>) override { return absl::OkStatus(); }
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}

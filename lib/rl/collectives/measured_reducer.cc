@@ -39,6 +39,12 @@ absl::Status MeasuredReducer::AllReduceMax(std::span<double> values) {
 absl::Status MeasuredReducer::AllReduceMin(std::span<double> values) {
   return Measure(values.size_bytes(), [&] { return inner_->AllReduceMin(values); });
 }
+absl::Status MeasuredReducer::ReduceScatterSum(std::span<float> values) {
+  return Measure(values.size_bytes(), [&] { return inner_->ReduceScatterSum(values); });
+}
+absl::Status MeasuredReducer::AllGather(std::span<float> values) {
+  return Measure(values.size_bytes(), [&] { return inner_->AllGather(values); });
+}
 absl::Status MeasuredReducer::Broadcast(std::span<std::byte> bytes) {
   return Measure(bytes.size(), [&] { return inner_->Broadcast(bytes); });
 }

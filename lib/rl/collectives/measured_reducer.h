@@ -24,6 +24,8 @@ class MeasuredReducer final : public GradientReducer {
   absl::Status AllReduceSum(std::span<double> values) override;
   absl::Status AllReduceMax(std::span<double> values) override;
   absl::Status AllReduceMin(std::span<double> values) override;
+  absl::Status ReduceScatterSum(std::span<float> values) override;
+  absl::Status AllGather(std::span<float> values) override;
   absl::Status Broadcast(std::span<std::byte> bytes) override;
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override { inner_->Abort(reason); }

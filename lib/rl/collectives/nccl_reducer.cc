@@ -4,11 +4,15 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
+
+#include "rl/collectives/rank_share.h"
 
 namespace shoal::collectives {
 namespace {
@@ -25,6 +29,12 @@ absl::Status Check(ncclResult_t result, const char* what) {
 
 // The time between two checks of the other ranks' sockets.
 constexpr std::chrono::milliseconds kPeersEvery{10};
+
+// A part of an array on the host, and where it lies in the staging memory, in bytes.
+struct Piece {
+  std::span<std::byte> bytes;
+  std::size_t place = 0;
+};
 
 class NcclReducer final : public GradientReducer {
  public:
@@ -65,8 +75,22 @@ class NcclReducer final : public GradientReducer {
   absl::Status AllReduceMin(std::span<double> values) override {
     return AllReduce(std::as_writable_bytes(values), values.size(), ncclFloat64, ncclMin);
   }
+  absl::Status ReduceScatterSum(std::span<float> values) override {
+    const std::vector<Piece> own = {PieceOf(values, rank())};
+    return Call(PiecesOf(values), own, "ncclReduceScatter", [&] {
+      return ncclReduceScatter(staging_, At(own.front().place), Longest(values), ncclFloat32,
+                               ncclSum, communicator_, stream_);
+    });
+  }
+  absl::Status AllGather(std::span<float> values) override {
+    const std::vector<Piece> own = {PieceOf(values, rank())};
+    return Call(own, PiecesOf(values), "ncclAllGather", [&] {
+      return ncclAllGather(At(own.front().place), staging_, Longest(values), ncclFloat32,
+                           communicator_, stream_);
+    });
+  }
   absl::Status Broadcast(std::span<std::byte> bytes) override {
-    return Call(bytes, "ncclBroadcast", [&] {
+    return Call(Whole(bytes), Whole(bytes), "ncclBroadcast", [&] {
       return ncclBroadcast(staging_, staging_, bytes.size(), ncclUint8, 0, communicator_, stream_);
     });
   }
@@ -83,16 +107,38 @@ class NcclReducer final : public GradientReducer {
 
   absl::Status AllReduce(std::span<std::byte> bytes, std::size_t count, ncclDataType_t type,
                          ncclRedOp_t operation) {
-    return Call(bytes, "ncclAllReduce", [&] {
+    return Call(Whole(bytes), Whole(bytes), "ncclAllReduce", [&] {
       return ncclAllReduce(staging_, staging_, count, type, operation, communicator_, stream_);
     });
   }
 
-  // Runs `enqueue` on the bytes in device memory and leaves its result in them.
+  // The shares of NCCL are equally long, so those of an array lie apart in the staging memory.
+  std::size_t Longest(std::span<float> values) const {
+    return ShareOf(values.size(), 0, world_size()).size;
+  }
+  Piece PieceOf(std::span<float> values, std::int64_t owner) const {
+    const RankShare share = ShareOf(values.size(), owner, world_size());
+    return {.bytes = std::as_writable_bytes(values.subspan(share.begin, share.size)),
+            .place = static_cast<std::size_t>(owner) * Longest(values) * sizeof(float)};
+  }
+  std::vector<Piece> PiecesOf(std::span<float> values) const {
+    std::vector<Piece> pieces;
+    for (std::int64_t owner = 0; owner < world_size(); ++owner) {
+      pieces.push_back(PieceOf(values, owner));
+    }
+    return pieces;
+  }
+  static std::vector<Piece> Whole(std::span<std::byte> bytes) {
+    return {{.bytes = bytes, .place = 0}};
+  }
+  std::byte* At(std::size_t place) const { return static_cast<std::byte*>(staging_) + place; }
+
+  // Copies the pieces `up` to device memory, runs `enqueue` there, and copies `down` back.
   template <typename Enqueue>
-  absl::Status Call(std::span<std::byte> bytes, const char* what, const Enqueue& enqueue) {
+  absl::Status Call(const std::vector<Piece>& up, const std::vector<Piece>& down, const char* what,
+                    const Enqueue& enqueue) {
     SHOAL_RETURN_IF_ERROR(failure_);
-    failure_ = TryCall(bytes, what, enqueue);
+    failure_ = TryCall(up, down, what, enqueue);
     if (failure_.ok()) return failure_;
     sockets_->Abort(failure_);
     // Only aborting the communicator ends kernels that wait for another rank.
@@ -101,17 +147,27 @@ class NcclReducer final : public GradientReducer {
   }
 
   template <typename Enqueue>
-  absl::Status TryCall(std::span<std::byte> bytes, const char* what, const Enqueue& enqueue) {
+  absl::Status TryCall(const std::vector<Piece>& up, const std::vector<Piece>& down,
+                       const char* what, const Enqueue& enqueue) {
     const Deadline deadline = After(options_.call_timeout);
-    SHOAL_RETURN_IF_ERROR(Upload(bytes));
+    SHOAL_RETURN_IF_ERROR(MakeRoom(up, down));
+    for (const Piece& piece : up) {
+      SHOAL_RETURN_IF_ERROR(
+          Check(cudaMemcpyAsync(At(piece.place), piece.bytes.data(), piece.bytes.size(),
+                                cudaMemcpyHostToDevice, stream_),
+                "copy to the device"));
+    }
     SHOAL_RETURN_IF_ERROR(Check(enqueue(), what));
     SHOAL_RETURN_IF_ERROR(Settle(deadline));
     // A copy to memory that is not pinned returns only when all before it is done, without a
     // deadline, so the sum is waited for first.
     SHOAL_RETURN_IF_ERROR(AwaitStream(deadline));
-    SHOAL_RETURN_IF_ERROR(Check(
-        cudaMemcpyAsync(bytes.data(), staging_, bytes.size(), cudaMemcpyDeviceToHost, stream_),
-        "copy from the device"));
+    for (const Piece& piece : down) {
+      SHOAL_RETURN_IF_ERROR(
+          Check(cudaMemcpyAsync(piece.bytes.data(), At(piece.place), piece.bytes.size(),
+                                cudaMemcpyDeviceToHost, stream_),
+                "copy from the device"));
+    }
     return Check(cudaStreamSynchronize(stream_), "copy from the device");
   }
 
@@ -144,17 +200,19 @@ class NcclReducer final : public GradientReducer {
     return sockets_->CheckPeers();
   }
 
-  absl::Status Upload(std::span<const std::byte> bytes) {
-    if (bytes.size() > capacity_) {
-      if (staging_ != nullptr) cudaFree(staging_);
-      staging_ = nullptr;
-      capacity_ = 0;
-      SHOAL_RETURN_IF_ERROR(Check(cudaMalloc(&staging_, bytes.size()), "cudaMalloc"));
-      capacity_ = bytes.size();
-    }
-    return Check(
-        cudaMemcpyAsync(staging_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice, stream_),
-        "copy to the device");
+  absl::Status MakeRoom(const std::vector<Piece>& up, const std::vector<Piece>& down) {
+    // All pieces of an array are as far apart as the first one is long.
+    const auto end = [](const std::vector<Piece>& pieces) {
+      return pieces.back().place + pieces.front().bytes.size();
+    };
+    const std::size_t needed = std::max(end(up), end(down));
+    if (needed <= capacity_) return absl::OkStatus();
+    if (staging_ != nullptr) cudaFree(staging_);
+    staging_ = nullptr;
+    capacity_ = 0;
+    SHOAL_RETURN_IF_ERROR(Check(cudaMalloc(&staging_, needed), "cudaMalloc"));
+    capacity_ = needed;
+    return absl::OkStatus();
   }
 
   const std::unique_ptr<SocketReducer> sockets_;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "rl/collectives/rank_name.h"
+#include "rl/collectives/rank_share.h"
 #include "rl/collectives/socket.h"
 
 namespace shoal::collectives {
@@ -36,31 +37,29 @@ Ring::~Ring() {
 }
 
 void Ring::Begin(std::span<std::byte> values, const Elementwise& operation,
-                 const CallHeader& header) {
+                 const CallHeader& header, Way way) {
   values_ = values;
   operation_ = operation;
   header_ = header;
   header_sent_ = heard_ = partial_ = 0;
-  send_ = CourseFrom(0);
-  receive_ = CourseFrom(1);
+  const std::int64_t half = world_size_ - 1;
+  const std::int64_t first = way == Way::kAllGather ? half : 0;
+  const std::int64_t steps = way == Way::kAllReduce ? 2 * half : half;
+  own_ = SegmentOf(first).size();
+  send_ = CourseOf(first, steps);
+  receive_ = CourseOf(first + 1, steps);
 }
 
 std::span<std::byte> Ring::SegmentOf(std::int64_t step) const {
-  const auto segments = static_cast<std::size_t>(world_size_);
-  const auto segment = static_cast<std::size_t>((rank_ - step + 2 * world_size_) % world_size_);
-  const std::size_t elements = values_.size() / operation_.element_bytes;
-  const std::size_t least = elements / segments;
-  const std::size_t longer = elements % segments;
-  const std::size_t begin = segment * least + std::min(segment, longer);
-  const std::size_t count = least + (segment < longer ? 1 : 0);
-  return values_.subspan(begin * operation_.element_bytes, count * operation_.element_bytes);
+  const std::int64_t segment = (rank_ - 1 - step + 2 * world_size_) % world_size_;
+  const RankShare share = ShareOf(values_.size() / operation_.element_bytes, segment, world_size_);
+  return values_.subspan(share.begin * operation_.element_bytes,
+                         share.size * operation_.element_bytes);
 }
 
-Ring::Course Ring::CourseFrom(std::int64_t step) const {
-  Course course{.step = step};
-  for (std::int64_t i = 0; i < 2 * (world_size_ - 1); ++i) {
-    course.total += SegmentOf(step + i).size();
-  }
+Ring::Course Ring::CourseOf(std::int64_t first, std::int64_t steps) const {
+  Course course{.step = first};
+  for (std::int64_t i = 0; i < steps; ++i) course.total += SegmentOf(first + i).size();
   Move(course, 0);
   return course;
 }
@@ -102,9 +101,8 @@ absl::StatusOr<bool> Ring::ReceiveHeader() {
 
 std::size_t Ring::Sendable() const {
   if (send_.done()) return 0;
-  // The steps send the rank's own segment, and then what was received, in the same order.
-  const std::size_t ready =
-      std::min(SegmentOf(0).size() + receive_.moved, send_.total) - send_.moved;
+  // The steps send a segment of the rank's own, and then what was received, in the same order.
+  const std::size_t ready = std::min(own_ + receive_.moved, send_.total) - send_.moved;
   const std::size_t rest = SegmentOf(send_.step).size() - send_.offset;
   return ready < std::min(rest, kWorthSending) ? 0 : std::min({ready, rest, kSentBytes});
 }

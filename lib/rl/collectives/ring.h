@@ -2,16 +2,17 @@
 // A rank's place in a ring of ranks, around which arrays are reduced: each rank sends to the next
 // one and receives from the one before it.
 //
-// The array is cut into one segment for each rank. Segment s sets out from rank s, and each rank on
-// its way combines its own part with what it receives; the rank before s has the result, which goes
-// around once more (a reduce-scatter and an all-gather; Patarasuk and Yuan 2009, "Bandwidth optimal
-// all-reduce algorithms for clusters of workstations"). So a rank sends and receives
-// 2 (W - 1) / W times the array, whatever the number W of ranks is, each element is combined in an
-// order that only its place in the array decides, and all ranks get the same bits.
+// The array is cut into one segment for each rank (rank_share.h). Segment s sets out from rank
+// s + 1, and each rank on its way combines its own part with what it receives; rank s has the
+// result, which goes around once more (a reduce-scatter and an all-gather; Patarasuk and Yuan 2009,
+// "Bandwidth optimal all-reduce algorithms for clusters of workstations"). So a rank sends and
+// receives 2 (W - 1) / W times the array, whatever the number W of ranks is, each element is
+// combined in an order that only its place in the array decides, and all ranks get the same bits.
+// Either half can be had alone.
 //
 // Nothing waits for a whole segment: what has arrived is combined and sent on.
 //
-//   ring.Begin(values, kSumOfFloats, header);
+//   ring.Begin(values, kSumOfFloats, header, Ring::Way::kAllReduce);
 //   while (!ring.done()) {
 //     SHOAL_ASSIGN_OR_RETURN(const bool moved, ring.Advance());
 //     if (!moved) ...  // wait for ring.previous() if receives(), for ring.next() if sends()
@@ -34,6 +35,13 @@ namespace shoal::collectives {
 
 class Ring {
  public:
+  // What is done with an array.
+  enum class Way {
+    kAllReduce,      // both halves
+    kReduceScatter,  // this rank's segment gets its result; the others keep parts of it
+    kAllGather,      // this rank's segment goes to all ranks, and those of all ranks come
+  };
+
   // Owns the sockets, which do not block: to rank + 1 and from rank - 1, modulo `world_size`, which
   // is 2 or more.
   Ring(std::int64_t rank, std::int64_t world_size, int next, int previous);
@@ -41,10 +49,11 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  // Begins to reduce `values`, which stay with the caller until the reduction is done. The header
-  // is sent ahead, and the previous rank must send the same one. REQUIRES: no other reduction is
-  // under way.
-  void Begin(std::span<std::byte> values, const Elementwise& operation, const CallHeader& header);
+  // Begins with `values`, which stay with the caller until it is done. The header is sent ahead,
+  // and the previous rank must send the same one. REQUIRES: nothing else is under way, and an
+  // operation that only copies is for kAllGather.
+  void Begin(std::span<std::byte> values, const Elementwise& operation, const CallHeader& header,
+             Way way);
   // Sends, receives and combines what can be without waiting. Returns whether there was anything,
   // UNAVAILABLE when a neighbour is lost, or INTERNAL when the previous rank is out of step.
   absl::StatusOr<bool> Advance();
@@ -72,7 +81,7 @@ class Ring {
   // The segment that this rank sends in the given step: steps 0 to W - 2 add up, W - 1 to 2 W - 3
   // spread results. It receives the segment that it sends in the step after.
   std::span<std::byte> SegmentOf(std::int64_t step) const;
-  Course CourseFrom(std::int64_t step) const;
+  Course CourseOf(std::int64_t first, std::int64_t steps) const;
   // Counts what was moved, and goes on to the next segment that is not empty.
   void Move(Course& course, std::size_t bytes) const;
   // The bytes of the current segment that are worth sending now.
@@ -97,6 +106,8 @@ class Ring {
   // Bytes of the headers that were sent and received.
   std::size_t header_sent_ = sizeof(CallHeader);
   std::size_t heard_ = sizeof(CallHeader);
+  // Bytes that can be sent before anything has come.
+  std::size_t own_ = 0;
   Course send_;
   Course receive_;
   // What was received to be combined, and how much of an element that has not come whole.

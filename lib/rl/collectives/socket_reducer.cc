@@ -6,6 +6,7 @@
 
 #include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rank_name.h"
+#include "rl/collectives/rank_share.h"
 
 namespace shoal::collectives {
 namespace {
@@ -18,6 +19,17 @@ constexpr std::chrono::seconds kAnswerTime{1};
 bool IsOldQuestion(const CallHeader& header, const CallHeader& own) {
   return header.sequence < own.sequence &&
          header == CallHeader{.kind = CallKind::kAsk, .sequence = header.sequence};
+}
+
+Ring::Way WayOf(CallKind kind) {
+  if (kind == CallKind::kScatterSum) return Ring::Way::kReduceScatter;
+  return kind == CallKind::kGather ? Ring::Way::kAllGather : Ring::Way::kAllReduce;
+}
+
+std::span<std::byte> ShareOfFloats(std::span<std::byte> bytes, std::int64_t rank,
+                                   std::int64_t world_size) {
+  const RankShare share = ShareOf(bytes.size() / sizeof(float), rank, world_size);
+  return bytes.subspan(share.begin * sizeof(float), share.size * sizeof(float));
 }
 
 Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
@@ -133,33 +145,51 @@ absl::Status SocketReducer::AwaitHeaders(const CallHeader& own, Deadline deadlin
   return absl::OkStatus();
 }
 
+std::span<std::byte> SocketReducer::SentUp(std::span<std::byte> bytes, CallKind kind,
+                                           std::int64_t rank) const {
+  if (kind == CallKind::kBroadcast) return {};
+  return kind == CallKind::kGather ? ShareOfFloats(bytes, rank, world_size_) : bytes;
+}
+
+std::span<std::byte> SocketReducer::SentDown(std::span<std::byte> bytes, CallKind kind,
+                                             std::int64_t rank) const {
+  return kind == CallKind::kScatterSum ? ShareOfFloats(bytes, rank, world_size_) : bytes;
+}
+
 absl::Status SocketReducer::Gather(std::span<std::byte> bytes, const CallHeader& own,
-                                   const Elementwise* operation, Deadline deadline) {
+                                   const Elementwise& operation, Deadline deadline) {
   SHOAL_RETURN_IF_ERROR(AwaitHeaders(own, deadline));
-  std::vector<std::byte> part(operation == nullptr ? 0 : bytes.size());
+  std::vector<std::byte> part(operation.combine == nullptr ? 0 : bytes.size());
   for (const std::int64_t rank : Connected()) {
-    if (operation == nullptr) break;
+    const std::span<std::byte> into = SentUp(bytes, own.kind, rank);
+    if (operation.combine == nullptr) {
+      SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), into, deadline, RankName(rank)));
+      continue;
+    }
     SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), part, deadline, RankName(rank)));
-    operation->combine(bytes.data(), part.data(), bytes.size());
+    operation.combine(into.data(), part.data(), into.size());
   }
   for (const std::int64_t rank : Connected()) {
     SHOAL_RETURN_IF_ERROR(SendValue(socket(rank), own, deadline, RankName(rank)));
-    SHOAL_RETURN_IF_ERROR(SendAll(socket(rank), bytes, deadline, RankName(rank)));
+    SHOAL_RETURN_IF_ERROR(
+        SendAll(socket(rank), SentDown(bytes, own.kind, rank), deadline, RankName(rank)));
   }
   return absl::OkStatus();
 }
 
 absl::Status SocketReducer::Exchange(std::span<std::byte> bytes, const CallHeader& own,
-                                     const Elementwise* operation, Deadline deadline) {
+                                     Deadline deadline) {
   absl::Status sent = SendValue(socket(0), own, deadline, RankName(0));
-  if (sent.ok() && operation != nullptr) sent = SendAll(socket(0), bytes, deadline, RankName(0));
+  if (sent.ok()) {
+    sent = SendAll(socket(0), SentUp(bytes, own.kind, rank_), deadline, RankName(0));
+  }
   if (!sent.ok()) {
     // Rank 0 stops reading when the group has failed; what it sent before can still be read.
     const absl::Status told = ReceiveHeader(0, own, std::min(deadline, After(kTellTime)));
     return told.ok() || absl::IsDeadlineExceeded(told) ? sent : told;
   }
   SHOAL_RETURN_IF_ERROR(ReceiveHeader(0, own, deadline));
-  return ReceiveAll(socket(0), bytes, deadline, RankName(0));
+  return ReceiveAll(socket(0), SentDown(bytes, own.kind, rank_), deadline, RankName(0));
 }
 
 absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHeader& own,
@@ -177,7 +207,7 @@ absl::Status SocketReducer::PassAround(std::span<std::byte> bytes, const CallHea
     const absl::Status told = SendValue(socket(0), own, deadline, RankName(0));
     if (!told.ok()) return Verdict(told, deadline);
   }
-  ring_->Begin(bytes, operation, own);
+  ring_->Begin(bytes, operation, own, WayOf(own.kind));
   for (;;) {
     const absl::StatusOr<bool> moved = ring_->Advance();
     if (!moved.ok()) return Verdict(moved.status(), deadline);
@@ -320,38 +350,47 @@ absl::Status SocketReducer::Overrule(const absl::Status& finding) {
 }
 
 absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
-                                 const Elementwise* operation) {
+                                 const Elementwise& operation) {
   if (!failure_.ok()) return failure_;
   // Rank 0 gives up first, so that its verdict on who is late reaches the others.
   const Deadline deadline =
       After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
-  const bool around = ring_ != nullptr && operation != nullptr &&
-                      static_cast<std::int64_t>(bytes.size()) >= options_.ring_min_bytes;
+  // With an empty segment a rank could be through with a call that rank 0 has not begun.
+  const std::int64_t least = std::max(
+      options_.ring_min_bytes, world_size_ * static_cast<std::int64_t>(operation.element_bytes));
+  const bool around = ring_ != nullptr && kind != CallKind::kBroadcast &&
+                      static_cast<std::int64_t>(bytes.size()) >= least;
   const CallHeader own{.kind = kind,
                        .sequence = ++sequence_,
                        .bytes = bytes.size(),
                        .around_ring = around ? 1U : 0U};
-  const absl::Status done = around       ? PassAround(bytes, own, *operation, deadline)
+  const absl::Status done = around       ? PassAround(bytes, own, operation, deadline)
                             : rank_ == 0 ? Gather(bytes, own, operation, deadline)
-                                         : Exchange(bytes, own, operation, deadline);
+                                         : Exchange(bytes, own, deadline);
   return done.ok() ? done : Fail(done);
 }
 
 absl::Status SocketReducer::AllReduceSum(std::span<float> values) {
-  return Call(std::as_writable_bytes(values), CallKind::kSumFloat, &kSumOfFloats);
+  return Call(std::as_writable_bytes(values), CallKind::kSumFloat, kSumOfFloats);
 }
 absl::Status SocketReducer::AllReduceSum(std::span<double> values) {
-  return Call(std::as_writable_bytes(values), CallKind::kSumDouble, &kSumOfDoubles);
+  return Call(std::as_writable_bytes(values), CallKind::kSumDouble, kSumOfDoubles);
 }
 absl::Status SocketReducer::AllReduceMax(std::span<double> values) {
-  return Call(std::as_writable_bytes(values), CallKind::kMax, &kMaxOfDoubles);
+  return Call(std::as_writable_bytes(values), CallKind::kMax, kMaxOfDoubles);
 }
 absl::Status SocketReducer::AllReduceMin(std::span<double> values) {
-  return Call(std::as_writable_bytes(values), CallKind::kMin, &kMinOfDoubles);
+  return Call(std::as_writable_bytes(values), CallKind::kMin, kMinOfDoubles);
+}
+absl::Status SocketReducer::ReduceScatterSum(std::span<float> values) {
+  return Call(std::as_writable_bytes(values), CallKind::kScatterSum, kSumOfFloats);
+}
+absl::Status SocketReducer::AllGather(std::span<float> values) {
+  return Call(std::as_writable_bytes(values), CallKind::kGather, {.element_bytes = sizeof(float)});
 }
 absl::Status SocketReducer::Broadcast(std::span<std::byte> bytes) {
-  return Call(bytes, CallKind::kBroadcast, nullptr);
+  return Call(bytes, CallKind::kBroadcast, {});
 }
-absl::Status SocketReducer::Barrier() { return Call({}, CallKind::kBarrier, nullptr); }
+absl::Status SocketReducer::Barrier() { return Call({}, CallKind::kBarrier, {}); }
 
 }  // namespace shoal::collectives

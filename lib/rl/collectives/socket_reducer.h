@@ -36,6 +36,8 @@ class SocketReducer final : public GradientReducer {
   absl::Status AllReduceSum(std::span<double> values) override;
   absl::Status AllReduceMax(std::span<double> values) override;
   absl::Status AllReduceMin(std::span<double> values) override;
+  absl::Status ReduceScatterSum(std::span<float> values) override;
+  absl::Status AllGather(std::span<float> values) override;
   absl::Status Broadcast(std::span<std::byte> bytes) override;
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override;
@@ -47,17 +49,19 @@ class SocketReducer final : public GradientReducer {
  private:
   SocketReducer(const RankEnvironment& environment, const GroupOptions& options, RankLinks links);
 
-  // Runs one call on `bytes`. Null for `operation` copies those of rank 0.
-  absl::Status Call(std::span<std::byte> bytes, CallKind kind, const Elementwise* operation);
+  // Runs one call on `bytes`.
+  absl::Status Call(std::span<std::byte> bytes, CallKind kind, const Elementwise& operation);
+  // What `rank` sends to rank 0 of the array of a call, and what it gets back.
+  std::span<std::byte> SentUp(std::span<std::byte> bytes, CallKind kind, std::int64_t rank) const;
+  std::span<std::byte> SentDown(std::span<std::byte> bytes, CallKind kind, std::int64_t rank) const;
   // Rank 0 calls this: it receives the parts of all others and sends them the result.
   absl::Status Gather(std::span<std::byte> bytes, const CallHeader& own,
-                      const Elementwise* operation, Deadline deadline);
+                      const Elementwise& operation, Deadline deadline);
   absl::Status AwaitHeaders(const CallHeader& own, Deadline deadline);
   // The other ranks call this: they send their part and receive the result from rank 0.
-  absl::Status Exchange(std::span<std::byte> bytes, const CallHeader& own,
-                        const Elementwise* operation, Deadline deadline);
+  absl::Status Exchange(std::span<std::byte> bytes, const CallHeader& own, Deadline deadline);
 
-  // Reduces over the ring.
+  // Makes the call over the ring.
   absl::Status PassAround(std::span<std::byte> bytes, const CallHeader& own,
                           const Elementwise& operation, Deadline deadline);
   // Waits until the ring moves, and hears what comes from the star meanwhile.

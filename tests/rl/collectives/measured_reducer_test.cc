@@ -21,6 +21,8 @@ class AnsweringReducer final : public GradientReducer {
   absl::Status AllReduceSum(std::span<double>) override { return answer_(); }
   absl::Status AllReduceMax(std::span<double>) override { return answer_(); }
   absl::Status AllReduceMin(std::span<double>) override { return answer_(); }
+  absl::Status ReduceScatterSum(std::span<float>) override { return answer_(); }
+  absl::Status AllGather(std::span<float>) override { return answer_(); }
   absl::Status Broadcast(std::span<std::byte>) override { return answer_(); }
   absl::Status Barrier() override { return answer_(); }
   void Abort(const absl::Status&) override {}
@@ -41,10 +43,12 @@ TEST_CASE("each collective call is counted with the bytes that it was given") {
   REQUIRE(reducer.AllReduceSum(std::span<double>(doubles)).ok());
   REQUIRE(reducer.AllReduceMax(std::span<double>(doubles)).ok());
   REQUIRE(reducer.AllReduceMin(std::span<double>(doubles)).ok());
+  REQUIRE(reducer.ReduceScatterSum(floats).ok());
+  REQUIRE(reducer.AllGather(floats).ok());
   REQUIRE(reducer.Broadcast(std::span<std::byte>(bytes)).ok());
   REQUIRE(reducer.Barrier().ok());
-  REQUIRE(reducer.communication().calls == 6);
-  REQUIRE(reducer.communication().bytes == 3 * 4 + 3 * 5 * 8 + 7);
+  REQUIRE(reducer.communication().calls == 8);
+  REQUIRE(reducer.communication().bytes == 3 * 3 * 4 + 3 * 5 * 8 + 7);
   REQUIRE(reducer.communication().seconds > 0);
 }
 

@@ -64,6 +64,12 @@ TEST_CASE("ranks over NCCL compute what the interface says, small arrays and lar
       for (std::size_t i = 0; i < count; i += 97) {
         if (sum[i] != static_cast<float>(i) * of_all) return runtime::Internal("a wrong sum");
       }
+      std::vector<float> scattered(count + 1, 1.0F);
+      SHOAL_RETURN_IF_ERROR(reducer.ReduceScatterSum(scattered));
+      SHOAL_RETURN_IF_ERROR(reducer.AllGather(scattered));
+      if (scattered != std::vector<float>(count + 1, of_all)) {
+        return runtime::Internal("a wrong sum after scattering");
+      }
       std::array<double, 2> ends_of = {static_cast<double>(rank), -static_cast<double>(rank)};
       std::array<double, 2> least = ends_of;
       SHOAL_RETURN_IF_ERROR(reducer.AllReduceMax(ends_of));

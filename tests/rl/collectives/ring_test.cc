@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "rl/collectives/rank_share.h"
 #include "rl/collectives/socket.h"
 #include "tests/doubles/ranks.h"
 
@@ -34,10 +35,10 @@ std::vector<std::unique_ptr<Ring>> MakeRings(std::size_t ranks) {
 }
 
 template <typename T>
-void Reduce(std::vector<std::unique_ptr<Ring>>& rings, std::vector<std::vector<T>>& parts,
-            const Elementwise& operation) {
+void Run(std::vector<std::unique_ptr<Ring>>& rings, std::vector<std::vector<T>>& parts,
+         const Elementwise& operation, Ring::Way way = Ring::Way::kAllReduce) {
   for (std::size_t rank = 0; rank < rings.size(); ++rank) {
-    rings[rank]->Begin(std::as_writable_bytes(std::span(parts[rank])), operation, kCall);
+    rings[rank]->Begin(std::as_writable_bytes(std::span(parts[rank])), operation, kCall, way);
   }
   for (bool moved = true; moved;) {
     moved = false;
@@ -50,34 +51,77 @@ void Reduce(std::vector<std::unique_ptr<Ring>>& rings, std::vector<std::vector<T
   for (const auto& ring : rings) REQUIRE(ring->done());
 }
 
-TEST_CASE("a ring adds each segment in the order of ranks from the segment's own one on") {
+// Returns numbers of each rank whose sums are rounded.
+std::vector<std::vector<float>> Thirds(std::size_t ranks, std::size_t size) {
+  std::vector<std::vector<float>> parts(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (std::size_t i = 0; i < size; ++i) {
+      parts[rank].push_back(1.0F / static_cast<float>(i * 3 + rank * 97 + 1));
+    }
+  }
+  return parts;
+}
+
+TEST_CASE("a ring adds each segment in the order of ranks, and last its own one") {
   for (const std::size_t ranks : {2U, 3U, 4U, 7U}) {
     auto rings = MakeRings(ranks);
     // The second array is one for the same ring.
     for (const std::size_t size :
          {std::size_t{100'003}, ranks - 1, std::size_t{1}, ranks, std::size_t{0}, 5 * ranks + 2}) {
-      std::vector<std::vector<float>> parts(ranks);
-      for (std::size_t rank = 0; rank < ranks; ++rank) {
-        for (std::size_t i = 0; i < size; ++i) {
-          parts[rank].push_back(1.0F / static_cast<float>(i * 3 + rank * 97 + 1));
-        }
-      }
+      std::vector<std::vector<float>> parts = Thirds(ranks, size);
       std::vector<float> expected;
       for (std::size_t segment = 0; segment < ranks; ++segment) {
         const std::size_t count = size / ranks + (segment < size % ranks ? 1 : 0);
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t place = expected.size();
-          float sum = parts[segment][place];
-          for (std::size_t k = 1; k < ranks; ++k) sum += parts[(segment + k) % ranks][place];
+          float sum = parts[(segment + 1) % ranks][place];
+          for (std::size_t k = 2; k <= ranks; ++k) sum += parts[(segment + k) % ranks][place];
           expected.push_back(sum);
         }
       }
-      Reduce(rings, parts, kSumOfFloats);
+      Run(rings, parts, kSumOfFloats);
       for (const auto& part : parts) {
         INFO("ranks " << ranks << " size " << size);
         REQUIRE(part == expected);
       }
     }
+  }
+}
+
+TEST_CASE("half a ring leaves each rank its share of the sums, and the other half spreads shares") {
+  for (const std::size_t ranks : {2U, 3U, 4U, 7U}) {
+    auto rings = MakeRings(ranks);
+    for (const std::size_t size : {std::size_t{100'003}, std::size_t{1}, ranks, 5 * ranks + 2}) {
+      INFO("ranks " << ranks << " size " << size);
+      std::vector<std::vector<float>> whole = Thirds(ranks, size);
+      std::vector<std::vector<float>> halves = whole;
+      Run(rings, whole, kSumOfFloats);
+      Run(rings, halves, kSumOfFloats, Ring::Way::kReduceScatter);
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const RankShare share =
+            ShareOf(size, static_cast<std::int64_t>(rank), static_cast<std::int64_t>(ranks));
+        for (std::size_t i = 0; i < size; ++i) {
+          const bool own = i >= share.begin && i < share.begin + share.size;
+          if (own) REQUIRE(halves[rank][i] == whole[rank][i]);
+          if (!own) halves[rank][i] = -1;
+        }
+      }
+      Run(rings, halves, {.element_bytes = sizeof(float)}, Ring::Way::kAllGather);
+      for (const auto& half : halves) REQUIRE(half == whole[0]);
+    }
+  }
+}
+
+TEST_CASE("shares lie in the order of ranks, cover the array, and differ by one at most") {
+  for (const std::size_t size : {0U, 1U, 3U, 4U, 1001U}) {
+    std::size_t end = 0;
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+      const RankShare share = ShareOf(size, rank, 4);
+      REQUIRE(share.begin == end);
+      REQUIRE((share.size == size / 4 || share.size == size / 4 + 1));
+      end += share.size;
+    }
+    REQUIRE(end == size);
   }
 }
 
@@ -90,7 +134,7 @@ TEST_CASE("a ring finds sums, maxima and minima of doubles") {
       {kMinOfDoubles, {-9, -5, -4, 8}}};
   for (const auto& [operation, expected] : cases) {
     auto parts = numbers;
-    Reduce(rings, parts, operation);
+    Run(rings, parts, operation);
     for (const auto& part : parts) REQUIRE(part == expected);
   }
 }
@@ -102,7 +146,10 @@ struct Half {
   Ring ring{0, 2, to[0], from[0]};
   std::vector<float> values = std::vector<float>(10, 1.0F);
 
-  Half() { ring.Begin(std::as_writable_bytes(std::span(values)), kSumOfFloats, kCall); }
+  Half() {
+    ring.Begin(std::as_writable_bytes(std::span(values)), kSumOfFloats, kCall,
+               Ring::Way::kAllReduce);
+  }
   ~Half() {
     ::close(to[1]);
     ::close(from[1]);
@@ -126,7 +173,7 @@ TEST_CASE("elements that arrive in pieces are added whole") {
   while (*half.ring.Advance()) {
   }
   REQUIRE(half.ring.done());
-  REQUIRE(half.values == std::vector<float>{7, 8, 9, 10, 11, 3, 4, 5, 6, 7});
+  REQUIRE(half.values == std::vector<float>{3, 4, 5, 6, 7, 7, 8, 9, 10, 11});
 }
 
 TEST_CASE("a ring neither sends nor receives after its work, and waits for what is missing") {
