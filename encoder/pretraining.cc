@@ -27,6 +27,7 @@
 #include "text/dataset/dataset.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/language_trainer.h"
+#include "text/language/trainer_memory.h"
 
 namespace shoal::encoder {
 
@@ -268,9 +269,9 @@ absl::Status Pretraining::WriteModel() {
 
 absl::Status Pretraining::WriteCheckpoint() {
   if (material_.held_out.empty()) SHOAL_RETURN_IF_ERROR(WriteModel());
-  if (!writes()) return absl::OkStatus();
   training::Checkpoint checkpoint{trainer_->steps(), {}};
-  trainer_->Save(checkpoint);
+  SHOAL_RETURN_IF_ERROR(trainer_->Save(checkpoint));
+  if (!writes()) return absl::OkStatus();
   json progress = {{"run", identity_},
                    {"epoch", course_.position.epoch},
                    {"chunk", course_.position.chunk},
@@ -371,6 +372,11 @@ absl::Status PretrainingOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(AtLeast("--patience", patience, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--lora-rank", lora_rank, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--threads", threads, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--zero-stage", zero_stage, 0));
+  if (zero_stage > 2) {
+    return runtime::InvalidArgument("--zero-stage " + std::to_string(zero_stage) +
+                                    " is none of 0, 1, 2");
+  }
   SHOAL_RETURN_IF_ERROR(AtLeast("--positions", positions, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-tokens", evaluate_tokens, 0));
   if (tokens > 0 && steps > 0) {
@@ -464,12 +470,25 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
   if (reducer->rank() == 0) {
     out << options.dataset << ": texts=" << material.training.size()
         << " held_out=" << material.held_out.size() << " vocabulary=" << material.vocabulary_size
-        << " ranks=" << reducer->world_size() << std::endl;
+        << " ranks=" << reducer->world_size() << " zero_stage=" << options.zero_stage << std::endl;
   }
   const absl::Status end = Pretrain(
       options, material, *reducer, [&] { return signals.pending(); }, out);
   if (!end.ok()) reducer->Abort(end);
   return end;
+}
+
+absl::Status PrintMemory(const PretrainingOptions& options, std::int64_t ranks, std::ostream& out) {
+  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_RETURN_IF_ERROR(AtLeast("--plan-memory", ranks, 1));
+  SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
+  SHOAL_ASSIGN_OR_RETURN(const language::Gpt2Config config,
+                         ConfigOf(options, data->manifest().vocabulary_size));
+  SHOAL_ASSIGN_OR_RETURN(const auto trainer, TrainerOptionsOf(options));
+  SHOAL_RETURN_IF_ERROR(trainer.Validate());
+  const language::TrainerPlaces places{.ranks = ranks, .threads = ThreadsOf(options, ranks)};
+  out << ToJson(language::EstimateTrainerMemory(config, trainer, places)) << std::endl;
+  return absl::OkStatus();
 }
 
 }  // namespace shoal::encoder

@@ -66,6 +66,8 @@ struct PretrainingOptions {
   double beta2 = 0.95;
   double weight_decay = 0.1;
   double max_gradient_norm = 1;
+  // What ranks divide among them (rl/training/zero_stage.h): 0, 1 or 2.
+  std::int64_t zero_stage = 0;
   // 0 trains all parameters. Otherwise only an adapter of this rank is trained
   // (text/language/lora.h).
   std::int64_t lora_rank = 0;
@@ -130,5 +132,10 @@ absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial&
 // be called from the main thread before torch has started others. Returns NOT_FOUND naming a
 // held-out capture that the dataset lacks, and the errors of dataset::Dataset::Open.
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out);
+
+// Prints as a JSON object of one line what each of so many ranks would take for the arrays of its
+// trainer (text/language/trainer_memory.h). Nothing of the model's size is allocated for a model
+// from scratch. The errors are those of TrainOnDataset.
+absl::Status PrintMemory(const PretrainingOptions& options, std::int64_t ranks, std::ostream& out);
 
 }  // namespace shoal::encoder

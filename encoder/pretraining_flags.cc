@@ -65,6 +65,12 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
   train.add_option("--weight-decay", options.weight_decay, "Of matrices")->capture_default_str();
   train.add_option("--clip", options.max_gradient_norm, "Largest gradient norm; 0: any")
       ->capture_default_str();
+  train
+      .add_option("--zero-stage", options.zero_stage,
+                  "What ranks divide among them, with the same results: 0 nothing, 1 the "
+                  "optimiser's moments, 2 gradients as well")
+      ->check(CLI::Range(0, 2))
+      ->capture_default_str();
   train.add_option("--lora-rank", options.lora_rank, "Train an adapter alone; 0: all parameters")
       ->capture_default_str();
   train.add_option("--lora-alpha", options.lora_alpha, "The adapter's scale times its rank")
@@ -152,9 +158,15 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
                    "How often in a row all ranks are started again, from the latest checkpoint, "
                    "after one failed; a minute of work restores them")
       ->capture_default_str();
-  train->callback([&action, options, flags, again] {
+  auto planned_ranks = std::make_shared<std::int64_t>(0);
+  train
+      ->add_option("--plan-memory", *planned_ranks,
+                   "Print as JSON what the arrays of each of so many ranks take, and stop")
+      ->check(CLI::Range(1, 1'000'000));
+  train->callback([&action, options, flags, again, planned_ranks] {
     options->resume = options->resume || again;
-    action = [options](std::ostream& out) -> absl::Status {
+    action = [options, planned_ranks](std::ostream& out) -> absl::Status {
+      if (*planned_ranks > 0) return PrintMemory(*options, *planned_ranks, out);
       SHOAL_ASSIGN_OR_RETURN(const auto environment, collectives::ReadRankEnvironment());
       options->local_rank = environment.local_rank;
       return TrainOnDataset(*options, out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "encoder/pretraining_plan.h"
 
+#include <algorithm>
 #include <string>
 
 #include "rl/model/compute_device.h"
@@ -33,15 +34,27 @@ absl::StatusOr<PretrainingPlan> PretrainingPlan::Of(const PretrainingOptions& op
   return plan;
 }
 
+absl::StatusOr<language::Gpt2Config> ConfigOf(const PretrainingOptions& options,
+                                              std::int64_t vocabulary_size) {
+  if (!options.model.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const auto model, language::ReadGpt2Folder(options.model));
+    language::Gpt2Config config = model.config;
+    config.vocabulary_size = std::max(config.vocabulary_size, vocabulary_size);
+    return config;
+  }
+  SHOAL_ASSIGN_OR_RETURN(auto config, language::Gpt2Config::Preset(options.preset));
+  config.vocabulary_size = vocabulary_size;
+  config.begin_token = -1;
+  config.end_token = -1;
+  if (options.positions > 0) config.positions = options.positions;
+  return config;
+}
+
 absl::StatusOr<language::Gpt2Parameters> StartOf(const PretrainingOptions& options,
                                                  const TrainingMaterial& material) {
   language::Gpt2Parameters start;
   if (options.model.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(auto config, language::Gpt2Config::Preset(options.preset));
-    config.vocabulary_size = material.vocabulary_size;
-    config.begin_token = -1;
-    config.end_token = -1;
-    if (options.positions > 0) config.positions = options.positions;
+    SHOAL_ASSIGN_OR_RETURN(const auto config, ConfigOf(options, material.vocabulary_size));
     SHOAL_ASSIGN_OR_RETURN(start, language::InitialGpt2(config, options.seed));
   } else {
     SHOAL_ASSIGN_OR_RETURN(start, language::ReadGpt2Folder(options.model));
@@ -70,6 +83,7 @@ absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptio
       .optimiser = {.beta1 = options.beta1,
                     .beta2 = options.beta2,
                     .weight_decay = options.weight_decay},
+      .zero_stage = static_cast<training::ZeroStage>(options.zero_stage),
       .seed = options.seed};
   SHOAL_ASSIGN_OR_RETURN(trainer.optimiser.kind, training::ParseOptimiser(options.optimiser));
   if (options.lora_rank > 0) {

@@ -24,6 +24,11 @@ struct PretrainingPlan {
   static absl::StatusOr<PretrainingPlan> Of(const PretrainingOptions& options);
 };
 
+// Returns the config of the model to train, with embedding rows for `vocabulary_size` tokens.
+// Errors are those of StartOf, but for the length of texts.
+absl::StatusOr<language::Gpt2Config> ConfigOf(const PretrainingOptions& options,
+                                              std::int64_t vocabulary_size);
+
 // Returns the model to train, with embedding rows for the whole vocabulary. Errors are
 // INVALID_ARGUMENT when the texts are longer than it takes, NOT_FOUND for an unknown preset, and
 // those of language::ReadGpt2Folder.

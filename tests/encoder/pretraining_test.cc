@@ -111,6 +111,36 @@ TEST_CASE("two ranks have the curve of one") {
   }
 }
 
+TEST_CASE("a run that ranks have divided goes on with other ranks and stages, on the same curve") {
+  const TemporaryFolder folder;
+  const PretrainingOptions alone = Options(folder, "alone");
+  REQUIRE(Run(alone).ok());
+  const Corpus corpus;
+  PretrainingOptions options = Options(folder, "divided");
+  options.resume = true;
+  const auto train = [&](std::size_t ranks, std::int64_t stage, int steps) {
+    options.zero_stage = stage;
+    doubles::RunRanks(ranks, [&](std::size_t, collectives::GradientReducer& reducer) {
+      std::ostringstream out;
+      return Pretrain(options, corpus.material, reducer, After(steps), out);
+    });
+  };
+  train(2, 2, 3);
+  train(3, 1, 2);
+  train(1, 0, 2);
+  train(4, 2, 1000);
+  const auto one = Rows(alone.output);
+  const auto divided = Rows(options.output);
+  REQUIRE(one.size() == divided.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    for (const char* key : {"loss", "held_out_loss"}) {
+      if (!one[i].contains(key)) continue;
+      REQUIRE(divided[i].at(key).get<double>() ==
+              Approx(one[i].at(key).get<double>()).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("a run by epochs passes each text as often, and its rate ends at the floor") {
   const TemporaryFolder folder;
   PretrainingOptions options = Options(folder, "run");
@@ -243,6 +273,8 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.positions = -1; });
   refused([](auto& options) { options.evaluate_tokens = -1; });
   refused([](auto& options) { options.tokens = 5; });
+  refused([](auto& options) { options.zero_stage = 3; });
+  refused([](auto& options) { options.zero_stage = -1; });
   refused([](auto& options) {
     options.model = "";
     options.positions = 9;

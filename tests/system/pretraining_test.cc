@@ -119,6 +119,40 @@ TEST_CASE("two ranks end with the same bits whether gradients go over rank 0 or 
   REQUIRE(models[0] == models[1]);
 }
 
+TEST_CASE("ranks that divide moments and gradients end with the bits of ranks that do not",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  std::vector<std::string> models;
+  for (const char* stage : {"0", "1", "2"}) {
+    const std::string run = folder.path() + "/stage" + stage;
+    RunEncoder({"train", "--dataset", dataset, "--output", run, "--steps", "3", "--threads", "1",
+                "--world-size", "3", "--batch-tokens", "256", "--zero-stage", stage});
+    models.push_back(runtime::ReadFile(run + "/model/model.safetensors").value());
+  }
+  REQUIRE(models[1] == models[0]);
+  REQUIRE(models[2] == models[0]);
+}
+
+TEST_CASE("the memory of a training rank is told by its stage, before anything has started",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  const auto planned = [&](const char* stage) {
+    return nlohmann::json::parse(
+        RunEncoder({"train", "--dataset", dataset, "--output", folder.path() + "/run", "--preset",
+                    "xl", "--zero-stage", stage, "--plan-memory", "4"}));
+  };
+  const auto whole = planned("0");
+  const auto parameters = whole.at("parameters").get<std::int64_t>();
+  REQUIRE(parameters > 1'000'000'000);
+  REQUIRE(whole.at("moment_bytes") == 8 * parameters);
+  REQUIRE(planned("1").at("moment_bytes") == 8 * ((parameters + 3) / 4));
+  REQUIRE(planned("1").at("kept_gradient_bytes") == 4 * parameters);
+  REQUIRE(planned("2").at("kept_gradient_bytes") == 4 * ((parameters + 3) / 4));
+  REQUIRE(planned("2").at("gradient_bytes") == 4 * parameters);
+}
+
 TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]") {
   const doubles::TemporaryFolder folder;
   const std::string dataset = Dataset(folder.path());
@@ -130,6 +164,7 @@ TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]
     return runtime::Message(cli::RunToEnd(command).status());
   };
   REQUIRE(refusal({"--reduction", "pigeons"}).find("--reduction") != std::string::npos);
+  REQUIRE(refusal({"--zero-stage", "3"}).find("--zero-stage") != std::string::npos);
   REQUIRE(refusal({"--ring-min-bytes", "-1"}).find("--ring-min-bytes") != std::string::npos);
 #ifndef SHOAL_CUDA
   REQUIRE(refusal({"--reduction", "nccl"}).find("SHOAL_CUDA") != std::string::npos);

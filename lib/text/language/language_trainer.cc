@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
@@ -16,18 +15,18 @@
 #include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
+#include "rl/training/zero_optimiser.h"
 #include "text/language/causal_loss.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/trainer_checkpoint.h"
+#include "text/language/trainer_memory.h"
 
 namespace shoal::language {
 namespace {
 
 using runtime::DType;
 
-// Threads have their own gradients up to this number of floats.
-constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
 // The minimum number of slices for each thread, unless they would be smaller than kMinSlice.
 constexpr std::int64_t kSlicesPerThread = 2;
 constexpr std::int64_t kMinSlice = 256;
@@ -102,9 +101,9 @@ struct LanguageTrainer::State {
   // The layout of the parameters that are trained.
   const model::ParameterLayout layout;
   at::Tensor flat;       // [layout.total]
-  at::Tensor gradients;  // [networks, layout.total]; the first row becomes the step's gradient
+  at::Tensor gradients;  // [networks, layout.total]
   std::vector<std::unique_ptr<Gpt2Network>> networks;
-  std::unique_ptr<training::FlatOptimiser> optimiser;
+  std::unique_ptr<training::ZeroOptimiser> optimiser;
   std::int64_t steps = 0;
 
   bool adapts() const { return options.adapter.has_value(); }
@@ -118,7 +117,6 @@ struct LanguageTrainer::State {
   void RunSlice(Gpt2Network& network, const WeightedBatch& slice, Tally& tally) const;
   // Adds to `gradients` if `with_gradients`.
   Sums Run(const WeightedBatch& batch, bool with_gradients) const;
-  absl::Status ReduceGradient();
   // Call it after parameters have changed.
   void Refresh() {
     for (const auto& network : networks) network->Refresh();
@@ -135,8 +133,7 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
       start(std::move(from)),
       layout(options.adapter ? LoraLayout(start.config, *options.adapter)
                              : Gpt2Layout(start.config)) {
-  const std::int64_t threads = device.is_cpu() ? at::get_num_threads() : 1;
-  const std::int64_t copies = layout.total <= kMaxOwnGradients ? threads : 1;
+  const std::int64_t copies = GradientArrays(options, layout.total, at::get_num_threads());
   at::Tensor frozen;
   if (adapts()) {
     std::vector<float> values(static_cast<std::size_t>(layout.total));
@@ -159,8 +156,9 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
   for (const model::ParameterInfo& info : layout.parameters) {
     parts.push_back({info.offset, info.size, info.shape.size() >= 2});
   }
-  optimiser =
-      std::make_unique<training::FlatOptimiser>(options.optimiser, flat, gradients[0], parts);
+  optimiser = std::make_unique<training::ZeroOptimiser>(
+      options.optimiser, options.zero_stage,
+      training::ZeroOptimiser::Arrays{flat, gradients, std::move(parts)}, reducer);
 }
 
 void LanguageTrainer::State::RunSlice(Gpt2Network& network, const WeightedBatch& slice,
@@ -222,36 +220,24 @@ Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients
   return total;
 }
 
-absl::Status LanguageTrainer::State::ReduceGradient() {
-  const at::Tensor gradient = gradients[0];
-  for (std::int64_t i = 1; i < gradients.size(0); ++i) gradient.add_(gradients[i]);
-  if (reducer.world_size() == 1) return absl::OkStatus();
-  const at::Tensor host = gradient.to(at::kCPU);
-  SHOAL_RETURN_IF_ERROR(
-      reducer.AllReduceSum({host.data_ptr<float>(), static_cast<std::size_t>(host.numel())}));
-  if (!device.is_cpu()) gradient.copy_(host);
-  return absl::OkStatus();
-}
-
 absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& batch,
                                                         double learning_rate) {
-  gradients.zero_();
+  optimiser->ClearGradients();
   Sums sums = Run(batch, true);
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
-  SHOAL_RETURN_IF_ERROR(ReduceGradient());
+  SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
   StepReport report{.loss = ReportOf(sums), .gradient_norm = 0, .step = steps + 1};
   if (report.loss.targets > 0) {
-    const at::Tensor gradient = gradients[0];
-    report.gradient_norm =
-        at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>() / sums[1];
+    SHOAL_ASSIGN_OR_RETURN(const double norm, optimiser->GradientNorm());
+    report.gradient_norm = norm / sums[1];
     if (!std::isfinite(report.gradient_norm)) {
       return collectives::SharedFailure("the gradient of step " + std::to_string(report.step) +
                                         " is not finite");
     }
     const double allowed = options.max_gradient_norm;
     const bool clips = allowed > 0 && report.gradient_norm > allowed;
-    gradient.mul_((clips ? allowed / report.gradient_norm : 1) / sums[1]);
-    optimiser->Step(learning_rate);
+    optimiser->ScaleGradient((clips ? allowed / report.gradient_norm : 1) / sums[1]);
+    SHOAL_RETURN_IF_ERROR(optimiser->Step(learning_rate));
     Refresh();
   }
   steps = report.step;
@@ -292,6 +278,8 @@ absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch)
 
 const Gpt2Config& LanguageTrainer::config() const { return state_->start.config; }
 std::int64_t LanguageTrainer::steps() const { return state_->steps; }
+std::int64_t LanguageTrainer::moment_bytes() const { return state_->optimiser->moment_bytes(); }
+std::int64_t LanguageTrainer::gradient_bytes() const { return state_->optimiser->gradient_bytes(); }
 
 Gpt2Parameters LanguageTrainer::Parameters() const {
   if (!state_->adapts()) return {config(), model::OnHost(state_->flat)};
@@ -305,14 +293,23 @@ std::optional<LoraParameters> LanguageTrainer::Adapter() const {
   return LoraParameters{*state_->options.adapter, model::OnHost(state_->flat)};
 }
 
-void LanguageTrainer::Save(training::Checkpoint& checkpoint) const {
-  SaveTrainer(state_->identity(), state_->steps, state_->flat, *state_->optimiser, checkpoint);
+absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
+  return model::GuardTorch("checkpoint", [&]() -> absl::Status {
+    SHOAL_ASSIGN_OR_RETURN(const auto moments, state_->optimiser->GatherMoments());
+    if (state_->reducer.rank() == 0) {
+      SaveTrainer(state_->identity(), {state_->steps, state_->flat, moments}, checkpoint);
+    }
+    return absl::OkStatus();
+  });
 }
 
 absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
-  SHOAL_ASSIGN_OR_RETURN(state_->steps, RestoreTrainer(checkpoint, state_->identity(), state_->flat,
-                                                       *state_->optimiser));
+  SHOAL_ASSIGN_OR_RETURN(const TrainerSnapshot snapshot,
+                         ReadTrainer(checkpoint, state_->identity(), state_->flat.numel()));
   return model::GuardTorch("restored parameters", [&] {
+    state_->steps = snapshot.steps;
+    state_->flat.copy_(snapshot.parameters);
+    state_->optimiser->Restore(snapshot.moments);
     state_->Refresh();
     return absl::OkStatus();
   });

@@ -25,7 +25,8 @@
 #include "platform/runtime/tensor.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/training/checkpoint.h"
-#include "rl/training/flat_optimiser.h"
+#include "rl/training/optimiser_options.h"
+#include "rl/training/zero_stage.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/lora.h"
 #include "text/language/weighted_batch.h"
@@ -50,6 +51,8 @@ struct TrainerOptions {
   double max_gradient_norm = 1;
   // Weight decay applies to matrices, but not to biases and norms.
   training::OptimiserOptions optimiser = {.beta2 = 0.95, .weight_decay = 0.1};
+  // What the ranks divide among them, the same on all of them. It changes no bit of a step.
+  training::ZeroStage zero_stage = training::ZeroStage::kNone;
   // If set, trains only a new adapter, which is random by `seed`.
   std::optional<LoraOptions> adapter = std::nullopt;
   std::uint64_t seed = 0;
@@ -95,14 +98,19 @@ class LanguageTrainer {
 
   const Gpt2Config& config() const;
   std::int64_t steps() const;
+  // What this rank holds now of the optimiser's moments and of gradients, without rounded copies.
+  std::int64_t moment_bytes() const;
+  std::int64_t gradient_bytes() const;
   // Returns the current model; an adapter is merged into it.
   Gpt2Parameters Parameters() const;
   // Returns nullopt without an adapter.
   std::optional<LoraParameters> Adapter() const;
 
   // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`. A
-  // trainer of the same start and options that restores them continues with the same bits.
-  void Save(training::Checkpoint& checkpoint) const;
+  // trainer of the same start and options that restores them continues with the same bits on as
+  // many ranks; the number of ranks and the ZeRO stage may change. Every rank calls it, and rank 0
+  // alone gets files. Returns the reducer's errors.
+  absl::Status Save(training::Checkpoint& checkpoint);
   // Returns FAILED_PRECONDITION when the checkpoint is of another model or optimiser, DATA_LOSS
   // when it is malformed. After an error the trainer is unchanged.
   absl::Status Restore(const training::Checkpoint& checkpoint);

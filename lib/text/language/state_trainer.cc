@@ -234,12 +234,16 @@ StateParameters StateTrainer::Parameters() const {
 }
 
 void StateTrainer::Save(training::Checkpoint& checkpoint) const {
-  SaveTrainer(state_->identity(), state_->steps, state_->flat, *state_->optimiser, checkpoint);
+  SaveTrainer(state_->identity(), {state_->steps, state_->flat, state_->optimiser->moments()},
+              checkpoint);
 }
 
 absl::Status StateTrainer::Restore(const training::Checkpoint& checkpoint) {
-  SHOAL_ASSIGN_OR_RETURN(state_->steps, RestoreTrainer(checkpoint, state_->identity(), state_->flat,
-                                                       *state_->optimiser));
+  SHOAL_ASSIGN_OR_RETURN(const TrainerSnapshot snapshot,
+                         ReadTrainer(checkpoint, state_->identity(), state_->flat.numel()));
+  state_->steps = snapshot.steps;
+  state_->flat.copy_(snapshot.parameters);
+  state_->optimiser->Restore(snapshot.moments);
   return absl::OkStatus();
 }
 

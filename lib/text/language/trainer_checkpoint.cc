@@ -25,9 +25,8 @@ json ToJson(const TrainerIdentity& identity) {
           {"optimiser", static_cast<int>(identity.optimiser)}};
 }
 
-absl::StatusOr<std::int64_t> Restore(const training::Checkpoint& checkpoint,
-                                     const TrainerIdentity& identity, at::Tensor& parameters,
-                                     training::FlatOptimiser& optimiser) {
+absl::StatusOr<TrainerSnapshot> Read(const training::Checkpoint& checkpoint,
+                                     const TrainerIdentity& identity, std::int64_t size) {
   const auto file = [&](const char* name) -> std::string_view {
     const auto found = checkpoint.files.find(name);
     return found == checkpoint.files.end() ? std::string_view() : found->second;
@@ -40,31 +39,30 @@ absl::StatusOr<std::int64_t> Restore(const training::Checkpoint& checkpoint,
       return runtime::FailedPrecondition("the checkpoint is of another " + key);
     }
   }
-  const auto steps = counters.at("steps").get<std::int64_t>();
-  const auto optimiser_steps = counters.at("optimiser_steps").get<std::int64_t>();
+  TrainerSnapshot snapshot{
+      .steps = counters.at("steps").get<std::int64_t>(), .parameters = {}, .moments = {}};
+  snapshot.moments.steps = counters.at("optimiser_steps").get<std::int64_t>();
   SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateFile)));
-  const auto tensor = [&](const char* name, const at::Tensor& like) -> absl::StatusOr<at::Tensor> {
-    const auto values = view.Floats(name, runtime::Shape{like.size(0)});
-    if (values.ok()) return model::OnDevice(*values, parameters.device());
+  const auto tensor = [&](const char* name, std::int64_t count) -> absl::StatusOr<at::Tensor> {
+    const auto values = view.Floats(name, runtime::Shape{count});
+    if (values.ok()) return model::OnDevice(*values, at::kCPU);
     return runtime::FailedPrecondition("the checkpoint is of another model: " +
                                        runtime::Message(values.status()));
   };
-  const training::FlatOptimiser::Moments& moments = optimiser.moments();
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor values, tensor("parameters", parameters));
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor first, tensor("first_moment", moments.first));
-  SHOAL_ASSIGN_OR_RETURN(const at::Tensor second, tensor("second_moment", moments.second));
-  parameters.copy_(values);
-  optimiser.Restore({first, second, optimiser_steps});
-  return steps;
+  const std::int64_t squares = training::HasSecondMoment(identity.optimiser) ? size : 0;
+  SHOAL_ASSIGN_OR_RETURN(snapshot.parameters, tensor("parameters", size));
+  SHOAL_ASSIGN_OR_RETURN(snapshot.moments.first, tensor("first_moment", size));
+  SHOAL_ASSIGN_OR_RETURN(snapshot.moments.second, tensor("second_moment", squares));
+  return snapshot;
 }
 
 }  // namespace
 
-void SaveTrainer(const TrainerIdentity& identity, std::int64_t steps, const at::Tensor& parameters,
-                 const training::FlatOptimiser& optimiser, training::Checkpoint& checkpoint) {
-  const training::FlatOptimiser::Moments& moments = optimiser.moments();
+void SaveTrainer(const TrainerIdentity& identity, const TrainerSnapshot& snapshot,
+                 training::Checkpoint& checkpoint) {
+  const training::FlatOptimiser::Moments& moments = snapshot.moments;
   std::vector<std::pair<const char*, std::vector<float>>> tensors;
-  tensors.emplace_back("parameters", model::OnHost(parameters));
+  tensors.emplace_back("parameters", model::OnHost(snapshot.parameters));
   tensors.emplace_back("first_moment", model::OnHost(moments.first));
   tensors.emplace_back("second_moment", model::OnHost(moments.second));
   std::vector<runtime::Shape> shapes;
@@ -78,16 +76,15 @@ void SaveTrainer(const TrainerIdentity& identity, std::int64_t steps, const at::
   }
   json counters = ToJson(identity);
   counters["optimiser_steps"] = moments.steps;
-  counters["steps"] = steps;
+  counters["steps"] = snapshot.steps;
   checkpoint.files[kStateFile] = model::WriteSafetensors(items, {});
   checkpoint.files[kCountersFile] = counters.dump(2) + "\n";
 }
 
-absl::StatusOr<std::int64_t> RestoreTrainer(const training::Checkpoint& checkpoint,
-                                            const TrainerIdentity& identity, at::Tensor& parameters,
-                                            training::FlatOptimiser& optimiser) {
+absl::StatusOr<TrainerSnapshot> ReadTrainer(const training::Checkpoint& checkpoint,
+                                            const TrainerIdentity& identity, std::int64_t size) {
   try {
-    return Restore(checkpoint, identity, parameters, optimiser);
+    return Read(checkpoint, identity, size);
   } catch (const std::exception& error) {
     return runtime::DataLoss(std::string("checkpoint: ") + error.what());
   }

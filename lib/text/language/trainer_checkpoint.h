@@ -23,14 +23,20 @@ struct TrainerIdentity {
   training::OptimiserOptions::Kind optimiser = training::OptimiserOptions::Kind::kAdamW;
 };
 
-void SaveTrainer(const TrainerIdentity& identity, std::int64_t steps, const at::Tensor& parameters,
-                 const training::FlatOptimiser& optimiser, training::Checkpoint& checkpoint);
+// What changes while a trainer trains.
+struct TrainerSnapshot {
+  std::int64_t steps = 0;
+  at::Tensor parameters;
+  training::FlatOptimiser::Moments moments;
+};
 
-// Copies a checkpoint into `parameters` and `optimiser` and returns its steps, or changes nothing.
-// DATA_LOSS when a file is missing or damaged; FAILED_PRECONDITION when the checkpoint is of
-// another identity or of other sizes.
-absl::StatusOr<std::int64_t> RestoreTrainer(const training::Checkpoint& checkpoint,
-                                            const TrainerIdentity& identity, at::Tensor& parameters,
-                                            training::FlatOptimiser& optimiser);
+// The tensors may be on any device.
+void SaveTrainer(const TrainerIdentity& identity, const TrainerSnapshot& snapshot,
+                 training::Checkpoint& checkpoint);
+
+// Returns a snapshot of `size` parameters, on the CPU. DATA_LOSS when a file is missing or damaged;
+// FAILED_PRECONDITION when the checkpoint is of another identity or of other sizes.
+absl::StatusOr<TrainerSnapshot> ReadTrainer(const training::Checkpoint& checkpoint,
+                                            const TrainerIdentity& identity, std::int64_t size);
 
 }  // namespace shoal::language

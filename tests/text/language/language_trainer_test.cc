@@ -13,6 +13,7 @@
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2.h"
 #include "text/language/gpt2_layout.h"
+#include "text/language/trainer_memory.h"
 
 namespace shoal::language {
 namespace {
@@ -209,6 +210,172 @@ TEST_CASE("two ranks with a share of each batch become what one rank becomes, an
   REQUIRE(evaluated[0] == Approx(alone->Evaluate(Batch(9))->loss).epsilon(1e-5));
 }
 
+// What a run of a trainer shows, on one of its ranks.
+struct Course {
+  std::vector<double> losses;
+  std::vector<double> norms;
+  // After each step.
+  std::vector<std::vector<float>> parameters;
+  std::int64_t moment_bytes = 0;
+  std::int64_t gradient_bytes = 0;
+};
+
+constexpr std::int64_t kZeroStages = 3;
+// Every gradient of these batches is above it.
+constexpr double kClips = 0.5;
+
+TrainerOptions InStage(std::int64_t stage) {
+  return {.max_gradient_norm = kClips, .zero_stage = static_cast<training::ZeroStage>(stage)};
+}
+
+absl::Status Steps(LanguageTrainer& trainer, std::uint64_t first, std::uint64_t last,
+                   const collectives::GradientReducer& reducer, Course& course) {
+  const auto rank = static_cast<std::size_t>(reducer.rank());
+  const auto ranks = static_cast<std::size_t>(reducer.world_size());
+  for (std::uint64_t step = first; step < last; ++step) {
+    SHOAL_ASSIGN_OR_RETURN(const StepReport report,
+                           trainer.Step(Share(Batch(step), rank, ranks), 1e-3));
+    course.losses.push_back(report.loss.loss);
+    course.norms.push_back(report.gradient_norm);
+    course.parameters.push_back(trainer.Parameters().flat);
+  }
+  course.moment_bytes = trainer.moment_bytes();
+  course.gradient_bytes = trainer.gradient_bytes();
+  return absl::OkStatus();
+}
+
+std::vector<Course> TenSteps(std::size_t ranks, const TrainerOptions& options) {
+  std::vector<Course> courses(ranks);
+  doubles::RunRanks(ranks, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+    const auto trainer = LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
+    return Steps(*trainer, 0, 10, reducer, courses[rank]);
+  });
+  return courses;
+}
+
+TEST_CASE("every ZeRO stage makes the same steps, to the bit, and each rank keeps its share") {
+  model::SetTorchThreads(1);
+  const Course alone = TenSteps(1, InStage(0)).front();
+  REQUIRE(alone.norms.front() > kClips);
+  const Gpt2Config config = SmallGpt2().config;
+  const std::int64_t all = Gpt2Layout(config).total * static_cast<std::int64_t>(sizeof(float));
+  for (const std::size_t ranks : {1U, 2U, 3U, 4U}) {
+    const std::vector<Course> whole = TenSteps(ranks, InStage(0));
+    for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
+      INFO("ranks " << ranks << " stage " << stage);
+      const std::vector<Course> divided = TenSteps(ranks, InStage(stage));
+      std::int64_t moments = 0;
+      std::int64_t gradients = 0;
+      for (const Course& course : divided) {
+        REQUIRE(course.losses == whole[0].losses);
+        REQUIRE(course.norms == whole[0].norms);
+        REQUIRE(course.parameters == whole[0].parameters);
+        moments += course.moment_bytes;
+        gradients += course.gradient_bytes;
+      }
+      for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+        REQUIRE(divided[0].losses[i] == Approx(alone.losses[i]).epsilon(1e-5));
+      }
+      const auto copies = static_cast<std::int64_t>(ranks);
+      REQUIRE(moments == 2 * all * (stage < 1 ? copies : 1));
+      REQUIRE(gradients == all * (stage < 2 ? copies : 1));
+      const TrainerMemory memory = EstimateTrainerMemory(config, InStage(stage), {copies, 1});
+      REQUIRE(memory.moment_bytes == divided[0].moment_bytes);
+      REQUIRE(memory.kept_gradient_bytes == divided[0].gradient_bytes);
+    }
+  }
+}
+
+TEST_CASE("shares need not be even, nor have parameters of one kind, whatever the optimiser is") {
+  for (const Kind kind : {Kind::kAdamW, Kind::kSgd, Kind::kLion, Kind::kAdam, Kind::kRmsProp}) {
+    TrainerOptions options{.optimiser = {.kind = kind, .weight_decay = 0.3},
+                           .adapter = LoraOptions{.rank = 3}};
+    const std::vector<Course> whole = TenSteps(4, options);
+    for (const auto stage : {training::ZeroStage::kOptimiser, training::ZeroStage::kGradients}) {
+      options.zero_stage = stage;
+      for (const Course& course : TenSteps(4, options)) {
+        REQUIRE(course.losses == whole[0].losses);
+        REQUIRE(course.parameters == whole[0].parameters);
+      }
+    }
+  }
+}
+
+TEST_CASE("a checkpoint of any stage and number of ranks goes on with any other") {
+  model::SetTorchThreads(1);
+  const Course alone = TenSteps(1, InStage(0)).front();
+  for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
+    training::Checkpoint checkpoint;
+    std::vector<Course> before(2);
+    doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+      const auto trainer = LanguageTrainer::Create(SmallGpt2(), InStage(stage), reducer).value();
+      SHOAL_RETURN_IF_ERROR(Steps(*trainer, 0, 5, reducer, before[rank]));
+      training::Checkpoint files;
+      SHOAL_RETURN_IF_ERROR(trainer->Save(files));
+      if (rank == 0) checkpoint = files;
+      if (rank != 0 && !files.files.empty()) return runtime::Internal("files of rank 1");
+      return Steps(*trainer, 5, 10, reducer, before[rank]);
+    });
+    REQUIRE(checkpoint.files.size() == 2);
+    for (const std::size_t ranks : {1U, 2U, 3U}) {
+      for (std::int64_t other = 0; other < kZeroStages; ++other) {
+        INFO("stage " << stage << " with 2 ranks, then " << other << " with " << ranks);
+        std::vector<Course> after(ranks);
+        doubles::RunRanks(ranks, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+          const auto trainer =
+              LanguageTrainer::Create(SmallGpt2(), InStage(other), reducer).value();
+          SHOAL_RETURN_IF_ERROR(trainer->Restore(checkpoint));
+          return Steps(*trainer, 5, 10, reducer, after[rank]);
+        });
+        for (std::size_t i = 0; i < 5; ++i) {
+          REQUIRE(after[0].losses[i] == Approx(alone.losses[5 + i]).epsilon(1e-5));
+          REQUIRE(after[ranks - 1].parameters[i] == after[0].parameters[i]);
+          if (ranks == 2) REQUIRE(after[0].parameters[i] == before[0].parameters[5 + i]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a gradient that is not finite in one share ends the step of all ranks with the mark") {
+  Gpt2Parameters huge = SmallGpt2();
+  for (float& x : huge.flat) x *= 1e30F;
+  for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
+    doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+      const auto trainer = LanguageTrainer::Create(huge, InStage(stage), reducer).value();
+      const absl::Status end = trainer->Step(Share(Batch(1), rank, 3), 1e-3).status();
+      if (!collectives::IsShared(end))
+        return runtime::Internal("no shared failure: " + end.ToString());
+      return trainer->Parameters().flat == huge.flat ? reducer.Barrier()
+                                                     : runtime::Internal("parameters changed");
+    });
+  }
+}
+
+TEST_CASE("a trainer's memory is known from its options") {
+  const Gpt2Config config = SmallGpt2().config;
+  const std::int64_t total = Gpt2Layout(config).total;
+  const TrainerMemory plain = EstimateTrainerMemory(config, {}, {.ranks = 4, .threads = 2});
+  REQUIRE(plain.parameters == total);
+  REQUIRE(plain.parameter_bytes == 4 * total);
+  REQUIRE(plain.gradient_bytes == 2 * 4 * total);
+  REQUIRE(plain.kept_gradient_bytes == plain.gradient_bytes);
+  REQUIRE(plain.moment_bytes == 2 * 4 * total);
+  const TrainerMemory divided = EstimateTrainerMemory(config, InStage(2), {.ranks = 4});
+  REQUIRE(divided.gradient_bytes == 4 * total);
+  REQUIRE(divided.kept_gradient_bytes == 4 * ((total + 3) / 4));
+  REQUIRE(divided.moment_bytes == 2 * divided.kept_gradient_bytes);
+  const TrainerMemory adapter =
+      EstimateTrainerMemory(config, {.adapter = LoraOptions{.rank = 4}}, {});
+  REQUIRE(adapter.trained == LoraLayout(config, LoraOptions{.rank = 4}).total);
+  REQUIRE(adapter.parameter_bytes == 4 * (total + adapter.trained));
+  REQUIRE(adapter.moment_bytes == 2 * 4 * adapter.trained);
+  const TrainerMemory rounded =
+      EstimateTrainerMemory(config, {.precision = runtime::DType::kBFloat16}, {});
+  REQUIRE(rounded.parameter_bytes > plain.parameter_bytes);
+  REQUIRE(rounded.parameter_bytes < 2 * plain.parameter_bytes);
+}
+
 // With AdamW norms differ, because it enlarges rounding errors, which says nothing about the sums.
 TEST_CASE(
     "gradients of two ranks, or of many slices, stay those of one where nothing enlarges "
@@ -258,7 +425,7 @@ TEST_CASE("a trainer that restored a checkpoint goes on with the same bits") {
     const auto first = Trainer(options);
     for (std::uint64_t step = 0; step < 3; ++step) REQUIRE(first->Step(Batch(step), 1e-3).ok());
     training::Checkpoint checkpoint;
-    first->Save(checkpoint);
+    REQUIRE(first->Save(checkpoint).ok());
     const auto second = Trainer(options);
     REQUIRE(second->Restore(checkpoint).ok());
     REQUIRE(second->steps() == 3);
@@ -272,7 +439,7 @@ TEST_CASE("a trainer that restored a checkpoint goes on with the same bits") {
 
 TEST_CASE("a checkpoint of something else is refused and changes nothing") {
   training::Checkpoint checkpoint;
-  Trainer({})->Save(checkpoint);
+  REQUIRE(Trainer({})->Save(checkpoint).ok());
   const auto other = Trainer({.optimiser = {.kind = Kind::kSgd}});
   REQUIRE(absl::IsFailedPrecondition(other->Restore(checkpoint)));
   const auto adapter = Trainer({.adapter = LoraOptions{}});

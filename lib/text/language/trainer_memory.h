@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that the arrays of a language trainer (language_trainer.h) take on a rank's device,
+// computed from the configuration alone, so that it can be known before anything is allocated.
+// Activations are not counted. Functions of their arguments alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "text/language/gpt2_config.h"
+#include "text/language/language_trainer.h"
+
+namespace shoal::language {
+
+// All but the first two are bytes.
+struct TrainerMemory {
+  // The numbers of the model, and those that are trained.
+  std::int64_t parameters = 0;
+  std::int64_t trained = 0;
+
+  std::int64_t parameter_bytes = 0;
+  // While gradients are computed: one array for each thread of a CPU that has its own.
+  std::int64_t gradient_bytes = 0;
+  // What is left of them from one step to the next.
+  std::int64_t kept_gradient_bytes = 0;
+  std::int64_t moment_bytes = 0;
+};
+
+// The ranks of a group, and the threads of each.
+struct TrainerPlaces {
+  std::int64_t ranks = 1;
+  std::int64_t threads = 1;
+};
+
+// Returns the memory of rank 0, whose share is the largest. In bfloat16 parameters and gradients
+// count with their rounded copies. REQUIRES: config and options are valid.
+TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptions& options,
+                                    const TrainerPlaces& places);
+
+// The number of gradient arrays of a rank that trains so many parameters: a thread of a CPU has its
+// own, up to 64 M parameters.
+std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
+                            std::int64_t threads);
+
+// Returns the members as a JSON object of one line.
+std::string ToJson(const TrainerMemory& memory);
+
+}  // namespace shoal::language
