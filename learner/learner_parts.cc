@@ -57,6 +57,7 @@ absl::Status Learner::Start() {
   }
   const auto device = model::FindComputeDevice(options.device, setup_.local_rank);
   if (!device.ok()) return runtime::Annotate(device.status(), "learner.device");
+  parts.metrics.ExposeGpu(device->name);
   SHOAL_ASSIGN_OR_RETURN(
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),

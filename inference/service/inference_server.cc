@@ -213,6 +213,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   auto precise = model::WithPrecision(*found, config.options.precision, config.policy);
   if (!precise.ok()) return runtime::Annotate(precise.status(), "inference.precision");
   device = *std::move(precise);
+  metrics.ExposeGpu(device.name);
   const InferenceOptions& options = config.options;
   SHOAL_RETURN_IF_ERROR(options.Check());
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/runtime/gpu_usage.h"
+#include "platform/runtime/log.h"
 #include "platform/runtime/process_usage.h"
 #include "platform/runtime/thread.h"
 
@@ -171,8 +173,46 @@ absl::Status Metrics::Expose(const std::string& address) {
   }
   address_ = address;
   exposer_->RegisterCollectable(registry_);
+  if (gpu_ != nullptr) exposer_->RegisterCollectable(gpu_);
   if (!process_is_told.exchange(true)) ExposeProcess();
   return absl::OkStatus();
+}
+
+void Metrics::ExposeGpu(const std::string& device) {
+  if (!device.starts_with("cuda:")) return;
+  auto opened = GpuUsage::Open(device, GpuUsage::OfProcess());
+  if (!opened.ok()) {
+    spdlog::warn("event=gpu_untold device={} reason={}", device, Quoted(Message(opened.status())));
+    return;
+  }
+  Describe({.name = GpuUsage::kBusyRatio,
+            .help = GpuUsage::kBusyRatioHelp,
+            .group = "machine",
+            .title = "GPU busy",
+            .draw = Draw::kLabels},
+           "gauge");
+  Describe({.name = GpuUsage::kUsedBytes,
+            .help = GpuUsage::kUsedBytesHelp,
+            .group = "machine",
+            .title = "GPU memory",
+            .draw = Draw::kLabels},
+           "gauge");
+  Describe({.name = GpuUsage::kPowerWatts,
+            .help = GpuUsage::kPowerWattsHelp,
+            .group = "machine",
+            .unit = "W",
+            .title = "GPU power",
+            .draw = Draw::kLabels},
+           "gauge");
+  Describe({.name = GpuUsage::kTemperatureCelsius,
+            .help = GpuUsage::kTemperatureCelsiusHelp,
+            .group = "machine",
+            .unit = "degrees Celsius",
+            .title = "GPU temperature",
+            .draw = Draw::kLabels},
+           "gauge");
+  gpu_ = *std::move(opened);
+  if (exposer_ != nullptr) exposer_->RegisterCollectable(gpu_);
 }
 
 void Metrics::ExposeProcess() {

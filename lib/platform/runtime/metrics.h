@@ -97,6 +97,10 @@ class Metrics {
   // process also serves what the process takes of its machine (process_usage.h).
   absl::Status Expose(const std::string& address);
 
+  // Serves what the GPU `device` is doing, too (gpu_usage.h), before or after Expose. Serves
+  // nothing for another device than "cuda:<n>", and logs why where the GPU cannot be asked.
+  void ExposeGpu(const std::string& device) ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   void Describe(MetricInfo info, const std::string& kind) ABSL_LOCKS_EXCLUDED(mutex_);
   void ExposeProcess() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -108,6 +112,8 @@ class Metrics {
   std::string address_;
   // Null unless this is the one that tells of the process.
   std::shared_ptr<prometheus::Collectable> usage_;
+  // Null unless there is a GPU to tell of.
+  std::shared_ptr<prometheus::Collectable> gpu_;
   std::unique_ptr<prometheus::Exposer> exposer_;
 };
 
