@@ -96,11 +96,12 @@ absl::Status ZeroOptimiser::ReduceGradients() {
     if (!sum.is_cpu()) sum.copy_(host);
     return absl::OkStatus();
   }
-  SHOAL_RETURN_IF_ERROR(reducer_.ReduceScatterSum(FloatsOf(host)));
+  const absl::Status summed = reducer_.ReduceScatterSum(FloatsOf(host));
+  // The memory changes hands whatever came of it, so that the calls that follow find a gradient.
   Allocate(gradient_);
   gradient_.copy_(Narrow(host, share_));
   Release(arrays_.gradients);
-  return absl::OkStatus();
+  return summed;
 }
 
 absl::StatusOr<double> ZeroOptimiser::GradientNorm() {

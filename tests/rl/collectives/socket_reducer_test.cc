@@ -121,7 +121,7 @@ TEST_CASE("a scattered sum that is gathered is the sum, to the bit, for any numb
             }
             return absl::OkStatus();
           },
-          Patient(way));
+          PatientGroup(way));
       for (const absl::Status& status : statuses) {
         INFO("way " << way << " ranks " << ranks << ": " << status);
         REQUIRE(status.ok());
@@ -144,7 +144,7 @@ TEST_CASE("ranks that scatter and gather without waiting for each other stay in 
           }
           return absl::OkStatus();
         },
-        Patient(way));
+        PatientGroup(way));
     for (const absl::Status& status : statuses) REQUIRE(status.ToString() == "OK");
   }
 }
@@ -176,8 +176,9 @@ TEST_CASE("a rank that is lost, hangs or is elsewhere ends a scatter or a gather
         return statuses;
       };
       INFO("way " << way << " call " << call);
-      for (const absl::Status& end : ends(
-               Patient(way), [](std::size_t, GradientReducer&) { return runtime::Internal(""); })) {
+      for (const absl::Status& end : ends(PatientGroup(way), [](std::size_t, GradientReducer&) {
+             return runtime::Internal("");
+           })) {
         REQUIRE(absl::IsUnavailable(end));
         REQUIRE(Mentions(end, "rank 2 was lost"));
       }
@@ -186,7 +187,8 @@ TEST_CASE("a rank that is lost, hangs or is elsewhere ends a scatter or a gather
         REQUIRE(absl::IsDeadlineExceeded(end));
         REQUIRE(Mentions(end, "rank 2 did not come in time"));
       }
-      for (const absl::Status& end : ends(Patient(way), [&](std::size_t, GradientReducer& reducer) {
+      for (const absl::Status& end :
+           ends(PatientGroup(way), [&](std::size_t, GradientReducer& reducer) {
              std::vector<float> values(1000);
              return calls[1 - call](reducer, values);
            })) {

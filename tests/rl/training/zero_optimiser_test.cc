@@ -154,6 +154,7 @@ TEST_CASE("an error of the group comes back from each call that needs it") {
           }
           return end;
         });
+    INFO(ends[0]);
     REQUIRE(absl::IsAborted(ends[0]));
     REQUIRE(doubles::Mentions(ends[0], "no memory"));
   }
