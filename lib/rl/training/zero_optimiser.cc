@@ -41,16 +41,25 @@ ZeroStage StageFor(ZeroStage stage, std::int64_t world_size) {
   return world_size > 1 ? stage : ZeroStage::kNone;
 }
 
-// Returns what the parts have in common with the share, from its beginning on.
-std::vector<FlatOptimiser::Part> PartsWithin(const std::vector<FlatOptimiser::Part>& parts,
-                                             const collectives::RankShare& share) {
+// Returns the parts of the array that a rank updates, from the beginning of its share on. Kernels
+// may round the last elements of a range differently, so a rank that updates all shares cuts its
+// parts where the others begin.
+std::vector<FlatOptimiser::Part> PartsWithin(const ZeroOptimiser::Arrays& arrays,
+                                             const collectives::RankShare& share,
+                                             std::int64_t world_size) {
   std::vector<FlatOptimiser::Part> within;
-  const auto first = static_cast<std::int64_t>(share.begin);
-  const std::int64_t last = first + static_cast<std::int64_t>(share.size);
-  for (const FlatOptimiser::Part& part : parts) {
-    const std::int64_t begin = std::max(part.offset, first);
-    const std::int64_t end = std::min(part.offset + part.size, last);
-    if (begin < end) within.push_back({begin - first, end - begin, part.decays});
+  const auto origin = static_cast<std::int64_t>(share.begin);
+  const std::int64_t limit = origin + static_cast<std::int64_t>(share.size);
+  const auto size = static_cast<std::size_t>(arrays.parameters.numel());
+  for (const FlatOptimiser::Part& part : arrays.parts) {
+    for (std::int64_t rank = 0; rank < world_size; ++rank) {
+      const collectives::RankShare one = collectives::ShareOf(size, rank, world_size);
+      const auto first = static_cast<std::int64_t>(one.begin);
+      const std::int64_t begin = std::max({part.offset, first, origin});
+      const std::int64_t end =
+          std::min({part.offset + part.size, first + static_cast<std::int64_t>(one.size), limit});
+      if (begin < end) within.push_back({begin - origin, end - begin, part.decays});
+    }
   }
   return within;
 }
@@ -76,7 +85,7 @@ ZeroOptimiser::ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, A
                                                            arrays_.parameters.options())
                                                : Narrow(arrays_.gradients[0], share_)),
       optimiser_(options, Narrow(arrays_.parameters, share_), gradient_,
-                 PartsWithin(arrays_.parts, share_)) {}
+                 PartsWithin(arrays_, share_, reducer.world_size())) {}
 
 void ZeroOptimiser::ClearGradients() {
   if (divides(ZeroStage::kGradients)) {

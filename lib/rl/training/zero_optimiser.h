@@ -11,8 +11,8 @@
 //   SHOAL_RETURN_IF_ERROR(optimiser.Step(rate));
 //
 // Each rank updates its share of the parameters (rl/collectives/rank_share.h), and all ranks then
-// have all parameters. All stages make the same sums in the same order, so that parameters, norms
-// and moments have the same bits in each of them.
+// have all parameters. All stages make the same sums in the same order and update the same ranges,
+// so that parameters, norms and moments have the same bits in each of them.
 //
 // This header shows torch. Not thread-safe. Every rank makes the same calls in the same order.
 #pragma once

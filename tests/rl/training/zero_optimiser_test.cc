@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/training/zero_optimiser.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
@@ -94,6 +95,32 @@ TEST_CASE("parameters, norms and moments have the same bits on all ranks and in 
         REQUIRE(end.second == whole.second);
       }
     }
+  }
+}
+
+TEST_CASE("bits do not depend on where shares cut what an optimiser computes in blocks") {
+  constexpr std::int64_t kMany = 1003;
+  for (const auto kind : {OptimiserOptions::Kind::kAdamW, OptimiserOptions::Kind::kSgd}) {
+    std::vector<std::vector<float>> results;
+    for (const ZeroStage stage : kStages) {
+      doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+        const at::Tensor parameters = at::arange(1, kMany + 1, at::kFloat).reciprocal();
+        const at::Tensor gradients = at::zeros({1, kMany});
+        ZeroOptimiser optimiser({.kind = kind, .weight_decay = 0.1}, stage,
+                                {parameters, gradients, {{0, 500, true}, {500, 503, false}}},
+                                reducer);
+        for (int step = 0; step < 10; ++step) {
+          optimiser.ClearGradients();
+          Fill(gradients, reducer.rank());
+          SHOAL_RETURN_IF_ERROR(optimiser.ReduceGradients());
+          SHOAL_RETURN_IF_ERROR(optimiser.Step(0.003));
+        }
+        if (rank == 0) results.push_back(ValuesOf(parameters));
+        return absl::OkStatus();
+      });
+    }
+    REQUIRE(results[1] == results[0]);
+    REQUIRE(results[2] == results[0]);
   }
 }
 
