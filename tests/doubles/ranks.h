@@ -3,6 +3,7 @@
 // sockets.
 #pragma once
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstddef>
@@ -34,6 +35,17 @@ inline collectives::GroupOptions PatientGroup(std::int64_t ring_min_bytes) {
   options.ring_min_bytes = ring_min_bytes;
   return options;
 }
+
+// A group whose calls end after `call_timeout`.
+inline collectives::GroupOptions Within(std::chrono::milliseconds call_timeout,
+                                        std::int64_t ring_min_bytes) {
+  collectives::GroupOptions options = PatientGroup(ring_min_bytes);
+  options.call_timeout = call_timeout;
+  return options;
+}
+
+// Every array goes over rank 0, or around the ring: values of ring_min_bytes.
+inline constexpr std::array<std::int64_t, 2> kBothWays = {0, 1};
 
 inline bool Mentions(const absl::Status& status, const std::string& text) {
   return std::string(status.message()).find(text) != std::string::npos;
