@@ -6,28 +6,13 @@
 #include <utility>
 
 #include "platform/runtime/random.h"
+#include "platform/runtime/weighted_index.h"
 
 namespace shoal::actor {
 namespace {
 
 // The weight of one episode in the running mean, which thus covers about twenty.
 constexpr double kRate = 0.05;
-
-// Returns an index with a probability in proportion to its weight; `at` is in [0, 1). The last one
-// with a weight takes what rounding leaves.
-std::size_t IndexAt(const std::vector<double>& weights, double at) {
-  double total = 0;
-  for (const double weight : weights) total += weight;
-  at *= total;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] <= 0) continue;
-    last = i;
-    at -= weights[i];
-    if (at < 0) break;
-  }
-  return last;
-}
 
 }  // namespace
 
@@ -65,14 +50,16 @@ double StartSampler::weight(std::size_t pair) const {
 StartSampler::Start StartSampler::Sample(std::uint64_t environment, std::uint64_t episode) const {
   std::vector<double> weights;
   for (std::size_t pair = 0; pair < pairs_.size(); ++pair) weights.push_back(weight(pair));
-  Start start{.pair = IndexAt(weights, runtime::UniformAt(seed_, environment, episode, 0))};
+  Start start{
+      .pair = runtime::WeightedIndex(weights, runtime::UniformAt(seed_, environment, episode, 0))};
   const Kinds& of = pairs_[start.pair];
   if (!of.are_situations) return start;
   weights.clear();
   for (const Kind& kind : of.kinds) {
     weights.push_back(kind.share * (kind.satisfied ? weight(start.pair) : WeightOf(kind)));
   }
-  start.situation = IndexAt(weights, runtime::UniformAt(seed_, environment, episode, 1));
+  start.situation =
+      runtime::WeightedIndex(weights, runtime::UniformAt(seed_, environment, episode, 1));
   return start;
 }
 

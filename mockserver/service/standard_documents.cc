@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mockserver/service/standard_documents.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <cctype>
 #include <tuple>
 #include <utility>
 
 #include "platform/runtime/check.h"
+#include "platform/runtime/zstd_frame.h"
 #include "redfish/capture/archive.h"
 
 namespace shoal::mockserver {
@@ -118,15 +117,10 @@ absl::Status StandardDocuments::AddRegistries(const std::string& path) {
 
 void StandardDocuments::Add(std::string uri, const std::string& bytes,
                             std::string_view content_type) {
-  Packed packed{.bytes = std::string(ZSTD_compressBound(bytes.size()), '\0'),
-                .size = bytes.size(),
-                .content_type = content_type};
-  const std::size_t size = ZSTD_compress(packed.bytes.data(), packed.bytes.size(), bytes.data(),
-                                         bytes.size(), kCompression);
-  SHOAL_CHECK(ZSTD_isError(size) == 0);
-  packed.bytes.resize(size);
-  packed.bytes.shrink_to_fit();
-  packed_bytes_ += size;
+  auto frame = runtime::PackFrame(bytes, kCompression);
+  SHOAL_CHECK(frame.ok());
+  Packed packed{.bytes = *std::move(frame), .size = bytes.size(), .content_type = content_type};
+  packed_bytes_ += packed.bytes.size();
   documents_.emplace(std::move(uri), std::move(packed));
 }
 
@@ -134,11 +128,9 @@ Document StandardDocuments::Find(std::string_view uri) const {
   const auto found = documents_.find(uri);
   if (found == documents_.end()) return {};
   const Packed& packed = found->second;
-  auto bytes = std::make_shared<std::string>(packed.size, '\0');
-  const std::size_t size =
-      ZSTD_decompress(bytes->data(), bytes->size(), packed.bytes.data(), packed.bytes.size());
-  SHOAL_CHECK(size == packed.size);
-  return {std::move(bytes), packed.content_type};
+  auto bytes = runtime::UnpackFrame(packed.bytes, packed.size);
+  SHOAL_CHECK(bytes.ok());
+  return {std::make_shared<const std::string>(*std::move(bytes)), packed.content_type};
 }
 
 std::string_view StandardDocuments::SchemaUri(std::string_view odata_type) const {

@@ -10,10 +10,14 @@
 
 #include "platform/content/content_key.h"
 #include "platform/runtime/check.h"
+#include "platform/runtime/unsigned_bits.h"
 #include "platform/transport/wire_tensor.h"
 
 namespace shoal::replay::client {
 namespace {
+
+using runtime::Load;
+using runtime::Store;
 
 constexpr std::size_t kMaxColumns = 1024;
 constexpr std::size_t kMaxRowBytes = std::size_t{1} << 30;
@@ -36,18 +40,6 @@ bool IsFloat(runtime::DType dtype) {
     default:
       return false;
   }
-}
-
-template <typename T>
-T Load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
-
-template <typename T>
-void Store(T value, char* to) {
-  std::memcpy(to, &value, sizeof(T));
 }
 
 // T is unsigned, so that differences wrap around.
@@ -81,16 +73,9 @@ void ConvertColumns(Direction direction, const ChunkLayout& layout, std::size_t 
   for (const ChunkColumn& column : layout) {
     const std::size_t bytes = rows * column.row_bytes;
     if (!IsFloat(column.dtype) && bytes > 0) {
-      switch (runtime::SizeOf(column.dtype)) {
-        case 8:
-          Convert<std::uint64_t>(direction, at, column.row_bytes, bytes);
-          break;
-        case 4:
-          Convert<std::uint32_t>(direction, at, column.row_bytes, bytes);
-          break;
-        default:
-          Convert<std::uint8_t>(direction, at, column.row_bytes, bytes);
-      }
+      runtime::VisitUnsigned(runtime::SizeOf(column.dtype), [&](auto zero) {
+        Convert<decltype(zero)>(direction, at, column.row_bytes, bytes);
+      });
     }
     at += bytes;
   }

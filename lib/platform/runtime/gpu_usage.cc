@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "platform/runtime/metric_family.h"
+
 namespace shoal::runtime {
 namespace {
 
@@ -48,19 +50,6 @@ absl::StatusOr<std::string> EntryOf(const std::string& device,
                     " GPUs");
   }
   return std::string(absl::StripAsciiWhitespace(entries[number]));
-}
-
-prometheus::MetricFamily Family(const char* name, const char* help, double value,
-                                const std::string& gpu) {
-  prometheus::ClientMetric metric;
-  metric.label = {{"gpu", gpu}};
-  metric.gauge.value = value;
-  prometheus::MetricFamily family;
-  family.name = name;
-  family.help = help;
-  family.type = prometheus::MetricType::Gauge;
-  family.metric.push_back(std::move(metric));
-  return family;
 }
 
 }  // namespace
@@ -168,20 +157,22 @@ absl::StatusOr<std::shared_ptr<GpuUsage>> GpuUsage::Open(const std::string& devi
 
 std::vector<prometheus::MetricFamily> GpuUsage::Collect() const {
   std::vector<prometheus::MetricFamily> families;
+  const auto add = [&](const char* name, const char* help, double value) {
+    families.push_back(
+        FamilyOf(name, help, prometheus::MetricType::Gauge, value, {"gpu", number_}));
+  };
   if (Utilization busy{}; library_->utilization(gpu_, &busy) == kSuccess) {
-    families.push_back(Family(kBusyRatio, kBusyRatioHelp, busy.gpu_percent / 100.0, number_));
+    add(kBusyRatio, kBusyRatioHelp, busy.gpu_percent / 100.0);
   }
   if (Memory memory{}; library_->memory(gpu_, &memory) == kSuccess) {
-    families.push_back(
-        Family(kUsedBytes, kUsedBytesHelp, static_cast<double>(memory.used), number_));
+    add(kUsedBytes, kUsedBytesHelp, static_cast<double>(memory.used));
   }
   if (unsigned milliwatts = 0; library_->power(gpu_, &milliwatts) == kSuccess) {
-    families.push_back(
-        Family(kPowerWatts, kPowerWattsHelp, milliwatts * kWattsPerMilliwatt, number_));
+    add(kPowerWatts, kPowerWattsHelp, milliwatts * kWattsPerMilliwatt);
   }
   unsigned celsius = 0;
   if (library_->temperature(gpu_, kTemperatureOfGpu, &celsius) == kSuccess) {
-    families.push_back(Family(kTemperatureCelsius, kTemperatureCelsiusHelp, celsius, number_));
+    add(kTemperatureCelsius, kTemperatureCelsiusHelp, celsius);
   }
   return families;
 }

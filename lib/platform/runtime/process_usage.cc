@@ -6,21 +6,13 @@
 
 #include <fstream>
 
+#include "platform/runtime/metric_family.h"
+
 namespace shoal::runtime {
 namespace {
 
 double SecondsOf(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-}
-
-prometheus::MetricFamily Family(const char* name, const char* help, prometheus::MetricType type,
-                                prometheus::ClientMetric metric) {
-  prometheus::MetricFamily family;
-  family.name = name;
-  family.help = help;
-  family.type = type;
-  family.metric.push_back(std::move(metric));
-  return family;
 }
 
 }  // namespace
@@ -44,15 +36,11 @@ std::int64_t MachineBytes() {
 }
 
 std::vector<prometheus::MetricFamily> ProcessUsage::Collect() const {
-  prometheus::ClientMetric cpu;
-  cpu.label = {{"program", program_}};
-  cpu.counter.value = CpuSeconds();
-  prometheus::ClientMetric resident;
-  resident.label = {{"program", program_}};
-  resident.gauge.value = ResidentBytes(::getpid());
-  return {Family(kCpuSeconds, kCpuSecondsHelp, prometheus::MetricType::Counter, std::move(cpu)),
-          Family(kResidentBytes, kResidentBytesHelp, prometheus::MetricType::Gauge,
-                 std::move(resident))};
+  const prometheus::ClientMetric::Label label = {"program", program_};
+  return {
+      FamilyOf(kCpuSeconds, kCpuSecondsHelp, prometheus::MetricType::Counter, CpuSeconds(), label),
+      FamilyOf(kResidentBytes, kResidentBytesHelp, prometheus::MetricType::Gauge,
+               ResidentBytes(::getpid()), label)};
 }
 
 }  // namespace shoal::runtime

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/weighted_index.h"
 #include "redfish/goals/goal_definition.h"
 #include "redfish/goals/parameter_generator.h"
 #include "redfish/goals/situation.h"
@@ -71,14 +72,9 @@ std::vector<bool> DrawReached(std::size_t count, bool satisfied, double partial_
 }
 
 const Situation& PickSituation(const std::vector<Situation>& situations, Random& random) {
-  double total = 0.0;
-  for (const Situation& situation : situations) total += situation.weight;
-  double at = random.Uniform() * total;
-  for (const Situation& situation : situations) {
-    at -= situation.weight;
-    if (at < 0.0) return situation;
-  }
-  return situations.back();
+  std::vector<double> weights;
+  for (const Situation& situation : situations) weights.push_back(situation.weight);
+  return situations[runtime::WeightedIndex(weights, random.Uniform())];
 }
 
 // The goal's file has the situation under the same condition, so the capture allows it as well.

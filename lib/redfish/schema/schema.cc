@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/schema/schema.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -12,6 +10,7 @@
 #include "platform/content/content_key.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/text_map.h"
+#include "platform/runtime/zstd_frame.h"
 #include "redfish/capture/archive.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema_format.h"
@@ -102,13 +101,10 @@ bool IsShown(const Property& property, std::string_view key) {
 
 absl::StatusOr<std::string> Unpack(const std::string& path, const std::string& packed) {
   constexpr unsigned long long kMaximum = 256u << 20;
-  const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (size > kMaximum) return runtime::DataLoss("schema table " + path + " is corrupt");
-  std::string text(static_cast<std::size_t>(size), '\0');
-  const std::size_t count = ZSTD_decompress(text.data(), text.size(), packed.data(), packed.size());
-  if (ZSTD_isError(count) != 0 || count != text.size()) {
-    return runtime::DataLoss("schema table " + path + " is corrupt");
-  }
+  const auto size = runtime::StatedBytes(packed);
+  if (!size || *size > kMaximum) return runtime::DataLoss("schema table " + path + " is corrupt");
+  auto text = runtime::UnpackFrame(packed, *size);
+  if (!text.ok()) return runtime::DataLoss("schema table " + path + " is corrupt");
   return text;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/demonstrations/chunk_file.h"
 
-#include <zstd.h>
-
 #include "platform/content/content_key.h"
+#include "platform/runtime/zstd_frame.h"
 
 namespace shoal::demonstrations {
 namespace {
@@ -38,15 +37,11 @@ absl::Status Damaged(std::size_t offset, const std::string& what) {
 }
 
 absl::StatusOr<std::string> Unpack(std::string_view packed, std::size_t plain, std::size_t offset) {
-  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != plain) {
+  if (runtime::StatedBytes(packed) != plain) {
     return Damaged(offset, "a chunk whose frame has another size than it says");
   }
-  std::string bytes(plain, '\0');
-  const std::size_t count =
-      ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size());
-  if (ZSTD_isError(count) != 0 || count != plain) {
-    return Damaged(offset, "a chunk that does not decompress");
-  }
+  auto bytes = runtime::UnpackFrame(packed, plain);
+  if (!bytes.ok()) return Damaged(offset, "a chunk that does not decompress");
   return bytes;
 }
 
@@ -85,13 +80,9 @@ absl::StatusOr<std::string> PackChunks(std::span<const std::string> chunks) {
                                         " bytes in a chunk or " +
                                         std::to_string(kMaximumFileBytes) + " in all");
     }
-    std::string packed(ZSTD_compressBound(chunk.size()), '\0');
-    const std::size_t size =
-        ZSTD_compress(packed.data(), packed.size(), chunk.data(), chunk.size(), kCompression);
-    if (ZSTD_isError(size) != 0) return runtime::Internal(ZSTD_getErrorName(size));
-    packed.resize(size);
+    SHOAL_ASSIGN_OR_RETURN(const std::string packed, runtime::PackFrame(chunk, kCompression));
     std::string sizes;
-    Append(static_cast<std::uint32_t>(size), sizes);
+    Append(static_cast<std::uint32_t>(packed.size()), sizes);
     Append(static_cast<std::uint32_t>(chunk.size()), sizes);
     file += sizes;
     file += SumOf(sizes, packed).AsBytes();

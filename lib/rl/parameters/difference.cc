@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/parameters/difference.h"
 
-#include <zstd.h>
-
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
 
-#include "platform/runtime/check.h"
+#include "platform/runtime/unsigned_bits.h"
+#include "platform/runtime/zstd_frame.h"
 #include "rl/model/safetensors.h"
 
 namespace shoal::parameters {
 namespace {
 
 using model::SafetensorsView;
+using runtime::Load;
+using runtime::Store;
 
 // Higher levels of zstd take longer and make differences of trained policies no smaller.
 constexpr int kLevel = 1;
 
 enum class Direction { kToPlanes, kToValues };
-
-template <typename T>
-T Load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
 
 template <typename T>
 void ToPlanes(const char* base, const char* values, std::size_t count, char* planes) {
@@ -53,7 +46,7 @@ void ToValues(const char* base, const char* planes, std::size_t count, char* val
     const T sign = static_cast<T>(T{0} - static_cast<T>(zigzag & 1));
     const T before = base == nullptr ? T{0} : Load<T>(base + i * sizeof(T));
     const T value = static_cast<T>(before + static_cast<T>(static_cast<T>(zigzag >> 1) ^ sign));
-    std::memcpy(values + i * sizeof(T), &value, sizeof(T));
+    Store<T>(value, values + i * sizeof(T));
   }
 }
 
@@ -82,19 +75,9 @@ absl::StatusOr<std::string> Converted(Direction direction, std::string_view base
     if (entry.bytes.empty()) continue;
     const char* const before = BaseOf(base_view, entry);
     char* const to = out.data() + (reinterpret_cast<const char*>(entry.bytes.data()) - file.data());
-    switch (runtime::SizeOf(entry.dtype)) {
-      case 8:
-        Convert<std::uint64_t>(direction, before, entry.bytes, to);
-        break;
-      case 4:
-        Convert<std::uint32_t>(direction, before, entry.bytes, to);
-        break;
-      case 2:
-        Convert<std::uint16_t>(direction, before, entry.bytes, to);
-        break;
-      default:
-        Convert<std::uint8_t>(direction, before, entry.bytes, to);
-    }
+    runtime::VisitUnsigned(runtime::SizeOf(entry.dtype), [&](auto zero) {
+      Convert<decltype(zero)>(direction, before, entry.bytes, to);
+    });
   }
   return out;
 }
@@ -112,29 +95,13 @@ absl::Status CheckSize(std::uint64_t base_bytes, std::uint64_t file_bytes) {
 absl::StatusOr<std::string> MakeDifference(std::string_view base, std::string_view file) {
   SHOAL_RETURN_IF_ERROR(CheckSize(base.size(), file.size()));
   SHOAL_ASSIGN_OR_RETURN(const std::string planes, Converted(Direction::kToPlanes, base, file));
-  std::string difference(ZSTD_compressBound(planes.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress(difference.data(), difference.size(), planes.data(), planes.size(), kLevel);
-  SHOAL_CHECK(ZSTD_isError(size) == 0);
-  difference.resize(size);
-  difference.shrink_to_fit();
-  return difference;
+  return runtime::PackFrame(planes, kLevel);
 }
 
 absl::StatusOr<std::string> ApplyDifference(std::string_view base, std::string_view difference,
                                             std::uint64_t file_bytes) {
   SHOAL_RETURN_IF_ERROR(CheckSize(base.size(), file_bytes));
-  if (ZSTD_getFrameContentSize(difference.data(), difference.size()) != file_bytes) {
-    return runtime::InvalidArgument("a difference of " + std::to_string(difference.size()) +
-                                    " bytes does not hold " + std::to_string(file_bytes) +
-                                    " bytes");
-  }
-  std::string planes(file_bytes, '\0');
-  const std::size_t size =
-      ZSTD_decompress(planes.data(), planes.size(), difference.data(), difference.size());
-  if (ZSTD_isError(size) != 0 || size != file_bytes) {
-    return runtime::InvalidArgument("a difference's zstd frame is damaged");
-  }
+  SHOAL_ASSIGN_OR_RETURN(const std::string planes, runtime::UnpackFrame(difference, file_bytes));
   return Converted(Direction::kToValues, base, planes);
 }
 

@@ -29,6 +29,10 @@ PublishedPointer PublishedVersions::newest() const {
 
 PublishedPointer PublishedVersions::Recent(const Version& version) const {
   const runtime::MutexLock lock(mutex_);
+  return RecentLocked(version);
+}
+
+PublishedPointer PublishedVersions::RecentLocked(const Version& version) const {
   const auto found = std::find_if(
       recent_.begin(), recent_.end(),
       [&version](const auto& published) { return published->parameters.version == version; });
@@ -39,12 +43,8 @@ absl::StatusOr<PublishedPointer> PublishedVersions::Find(const std::optional<Ver
   {
     const runtime::MutexLock lock(mutex_);
     const std::optional<Version>& wanted = version ? version : initial_;
-    const auto is_wanted = [&wanted](const PublishedPointer& published) {
-      return wanted && published && published->parameters.version == *wanted;
-    };
-    if (is_wanted(read_)) return read_;
-    const auto found = std::find_if(recent_.begin(), recent_.end(), is_wanted);
-    if (found != recent_.end()) return *found;
+    if (wanted && read_ && read_->parameters.version == *wanted) return read_;
+    if (PublishedPointer found = wanted ? RecentLocked(*wanted) : nullptr) return found;
   }
   SHOAL_ASSIGN_OR_RETURN(Parameters parameters, Read(version));
   auto published = std::make_shared<Published>();

@@ -48,6 +48,7 @@ class PublishedVersions {
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  PublishedPointer RecentLocked(const Version& version) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<Parameters> Read(const std::optional<Version>& version) const;
 
   const bool has_folder_;

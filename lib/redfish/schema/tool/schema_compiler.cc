@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "platform/runtime/zstd_frame.h"
 #include "redfish/capture/archive.h"
 #include "redfish/schema/tool/csdl_compiler.h"
 
@@ -22,15 +23,13 @@ absl::Status Compile(const std::string& source, const std::string& target) {
     SHOAL_RETURN_IF_ERROR(compiler.Add(file.path, file.bytes));
   }
   const std::string table = compiler.Table().dump();
-  std::string packed(ZSTD_compressBound(table.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress(packed.data(), packed.size(), table.data(), table.size(), ZSTD_maxCLevel());
-  if (ZSTD_isError(size) != 0) return shoal::runtime::Internal(ZSTD_getErrorName(size));
+  SHOAL_ASSIGN_OR_RETURN(const std::string packed,
+                         shoal::runtime::PackFrame(table, ZSTD_maxCLevel()));
   std::ofstream file(target, std::ios::binary);
-  file.write(packed.data(), static_cast<std::streamsize>(size));
+  file.write(packed.data(), static_cast<std::streamsize>(packed.size()));
   if (!file.flush()) return shoal::runtime::Unavailable("cannot write " + target);
   std::cout << target << ": " << archive.files.size() << " documents, " << table.size()
-            << " bytes, " << size << " compressed\n";
+            << " bytes, " << packed.size() << " compressed\n";
   return absl::OkStatus();
 }
 
