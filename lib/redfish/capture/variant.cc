@@ -12,6 +12,7 @@
 #include "redfish/capture/variant_accounts.h"
 #include "redfish/capture/variant_hardware.h"
 #include "redfish/capture/variant_names.h"
+#include "redfish/capture/variant_service.h"
 
 namespace shoal::redfish {
 namespace {
@@ -48,6 +49,10 @@ absl::StatusOr<std::shared_ptr<const Capture>> MakeVariant(const Capture& captur
   RemoveOptionalParts(tree, parts);
   Draws accounts(own, "accounts");
   ChangeAccounts(tree, accounts);
+  Draws queries(own, "queries");
+  ChangeQueries(tree, queries);
+  Draws vendor(own, "vendor collections");
+  AddVendorCollections(tree, vendor);
   Draws boot(own, "boot order");
   ChangeBootOrder(tree, landmarks, boot);
   Draws hardware(own, "hardware");

@@ -4,8 +4,9 @@
 // A policy that has seen ten hosts knows ten spellings. A variant rewrites a capture from a seed,
 // consistently over the whole tree: the ids of members, Names and Descriptions, the order of
 // members, accounts as fixed slots or as a growing collection, optional properties, links and
-// services, a second chassis or system, the boot order, and lists of allowable values. Versions of
-// types stay. No link dangles that does not dangle in the capture.
+// services, whether collections expand, collections of the vendor's own, a second chassis or
+// system, the boot order, and lists of allowable values. Versions of types stay. No link dangles
+// that does not dangle in the capture.
 //
 // "NAME~SEED" names a variant wherever a capture can be named (capture_path.h). All functions are
 // pure and thread-safe.

@@ -201,6 +201,46 @@ TEST_CASE("A slot takes nothing from a resource that lay in its place and was no
   }
 }
 
+TEST_CASE("Some variants expand collections and others do not, whatever their capture does") {
+  const auto expands = [](const Capture& capture) {
+    const Json* const offered =
+        Resolve(*capture.Find(kServiceRoot), "/ProtocolFeaturesSupported/ExpandQuery/NoLinks");
+    return offered != nullptr && *offered == true;
+  };
+  REQUIRE(expands(Shipped("dmtf-mpf")));
+  REQUIRE_FALSE(expands(Shipped("openbmc-stock")));
+  for (const char* const name : {"dmtf-mpf", "openbmc-stock"}) {
+    std::set<bool> seen;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      seen.insert(expands(*Variant(Shipped(name), seed)));
+    }
+    REQUIRE(seen.size() == 2);
+  }
+}
+
+TEST_CASE("Some variants have an empty collection of accounts that is the vendor's own") {
+  const std::string standard = "/redfish/v1/AccountService/Accounts";
+  const Capture& capture = Shipped("dmtf-mpf");
+  const std::string type = TextAt(*capture.Find(standard), "@odata.type");
+  std::set<std::size_t> counts;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto variant = Variant(capture, seed);
+    REQUIRE(variant->Find(standard) != nullptr);
+    const Json& service = *variant->Find("/redfish/v1/AccountService");
+    std::size_t own = 0;
+    for (const auto& [uri, body] : variant->resources()) {
+      if (uri == standard || TextAt(body, "@odata.type") != type) continue;
+      INFO(uri);
+      REQUIRE(IsAtOrBelow(uri, "/redfish/v1/AccountService/Oem"));
+      REQUIRE(MemberUris(body).empty());
+      REQUIRE(service.at("Oem").dump().find("\"" + uri + "\"") != std::string::npos);
+      ++own;
+    }
+    counts.insert(own);
+  }
+  REQUIRE(counts == std::set<std::size_t>{0, 1});
+}
+
 TEST_CASE("Some variants have a second chassis, a second system, or a boot order") {
   std::set<std::size_t> chassis;
   std::set<std::size_t> systems;
