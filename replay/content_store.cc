@@ -146,9 +146,10 @@ absl::Status ContentStore::CheckUses(const Content& content) const {
 
 template <typename Visit>
 void ContentStore::ForEachKey(const Item& item, Visit visit) {
-  for (const Key& key : item.content_keys) visit(key, Kind::kEmbedding);
-  for (const Key& key : item.catalog_keys) visit(key, Kind::kList);
-  for (const Key& key : item.chunk_keys) visit(key, Kind::kChunk);
+  if (item.keys == nullptr) return;
+  for (const Key& key : item.keys->contents) visit(key, Kind::kEmbedding);
+  for (const Key& key : item.keys->catalogs) visit(key, Kind::kList);
+  for (const Key& key : item.keys->chunks) visit(key, Kind::kChunk);
 }
 
 bool ContentStore::Has(const Key& key, Kind kind) const {

@@ -110,7 +110,7 @@ absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) 
                                         " has no room but for others, who have " + "waited longer");
     }
   }
-  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
+  SHOAL_ASSIGN_OR_RETURN(std::shared_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);
   if (status.ok() || absl::IsResourceExhausted(status)) tables_.insert(table);
   if (!absl::IsNotFound(status)) return status;

@@ -17,6 +17,16 @@ namespace shoal::replay {
 
 using PolicyVersion = parameters::Version;
 
+// The contents to which a payload refers.
+struct ItemKeys {
+  std::vector<Key> contents = {};
+  // The keys of catalogs and overlays.
+  std::vector<Key> catalogs = {};
+  std::vector<Key> chunks = {};
+
+  std::size_t size() const { return contents.size() + catalogs.size() + chunks.size(); }
+};
+
 struct Item {
   UnrollId id;
   PolicyVersion oldest_version;
@@ -26,14 +36,12 @@ struct Item {
   // How many of them are no further steps of an environment.
   std::uint32_t uncounted_steps = 0;
   float priority = 0;
-  std::vector<Key> content_keys;
-  // The keys of catalogs and overlays.
-  std::vector<Key> catalog_keys;
-  std::vector<Key> chunk_keys;
+  // The size of the payload, where it is on disk and `payload` is empty.
+  std::uint32_t spilled_bytes = 0;
+  // Null where the payload refers to none, so that small items stay small.
+  std::shared_ptr<const ItemKeys> keys;
   // Never changed once a table has the item.
   std::string payload;
-  // The size of the payload, where it is on disk and `payload` is empty.
-  std::size_t spilled_bytes = 0;
 
   std::size_t payload_bytes() const { return payload.size() + spilled_bytes; }
   bool spilled() const { return spilled_bytes > 0; }
@@ -45,11 +53,9 @@ struct Item {
             .steps = steps,
             .uncounted_steps = uncounted_steps,
             .priority = priority,
-            .content_keys = content_keys,
-            .catalog_keys = catalog_keys,
-            .chunk_keys = chunk_keys,
-            .payload = {},
-            .spilled_bytes = payload_bytes()};
+            .spilled_bytes = static_cast<std::uint32_t>(payload_bytes()),
+            .keys = keys,
+            .payload = {}};
   }
   // The item as it was, with the payload that was on disk.
   Item WithPayload(std::string read) const {
@@ -64,7 +70,7 @@ struct Item {
   std::size_t bytes() const {
     constexpr std::size_t kBookkeepingBytes = 512;
     return sizeof(Item) + kBookkeepingBytes + payload_bytes() +
-           (content_keys.size() + catalog_keys.size() + chunk_keys.size()) * sizeof(Key);
+           (keys == nullptr ? 0 : sizeof(ItemKeys) + keys->size() * sizeof(Key));
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/sample_stream.h"
 
+#include <grpcpp/support/proto_buffer_reader.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,10 +36,15 @@ bool Differ(const Mass& a, const Mass& b) {
 
 }  // namespace
 
-void SampleStream::OnMessage(proto::SampleRequest&& request) {
+void SampleStream::OnMessage(grpc::ByteBuffer&& message) {
+  proto::SampleRequest request;
+  grpc::ProtoBufferReader reader(&message);
+  const bool sound = request.ParseFromZeroCopyStream(&reader);
   {
     const runtime::MutexLock lock(mutex_);
-    const absl::Status status = ended_ ? absl::OkStatus() : Take(request);
+    absl::Status status;
+    if (!sound) status = runtime::InvalidArgument("the message is no SampleRequest");
+    if (status.ok() && !ended_) status = Take(request);
     if (!status.ok()) Fail(status);
   }
   Release();
@@ -92,7 +99,7 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
     told_ = shard_.MassOf(table_);
     *reply.mutable_mass() = ToProto(told_);
   }
-  Send(std::move(reply));
+  Send(Encode({.message = std::move(reply)}));
   return absl::OkStatus();
 }
 
@@ -143,7 +150,7 @@ void SampleStream::GiveLocked() {
   proto::SampleReply news;
   const bool forgotten = TellForgottenLocked(forgotten_total_, news);
   const bool mass = tells_mass_ && TellMassLocked(news);
-  if (forgotten || mass) Send(std::move(news));
+  if (forgotten || mass) Send(Encode({.message = std::move(news)}));
 }
 
 bool SampleStream::WantsLocked() const {
@@ -202,15 +209,15 @@ void SampleStream::SendHeldLocked() {
 }
 
 void SampleStream::SendLocked(Held held) {
-  std::vector<proto::SampleReply> replies = ToReplies(*held.batch);
+  std::vector<Outgoing<proto::SampleReply>> replies = ToReplies(*held.batch);
   if (replies.empty()) replies.emplace_back();
   if (tells_mass_) told_ = held.batch->left;
-  for (proto::SampleReply& reply : replies) {
-    if (tells_mass_) *reply.mutable_mass() = ToProto(told_);
-    reply.set_inserted_steps(held.batch->inserted_steps);
+  for (auto& reply : replies) {
+    if (tells_mass_) *reply.message.mutable_mass() = ToProto(told_);
+    reply.message.set_inserted_steps(held.batch->inserted_steps);
   }
-  TellForgottenLocked(held.forgotten_total, replies.front());
-  for (proto::SampleReply& reply : replies) Send(std::move(reply));
+  TellForgottenLocked(held.forgotten_total, replies.front().message);
+  for (auto& reply : replies) Send(Encode(std::move(reply)));
 }
 
 bool SampleStream::TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply) {

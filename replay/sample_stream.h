@@ -8,7 +8,12 @@
 // the stream breaks. Batches of which a use has to be on disk first, or a payload is to be read
 // from there, are kept back until then, and leave in the order in which they were sampled. At most
 // sixteen of them wait, so this is also how far ahead of the client payloads are read.
+//
+// Messages are gRPC's buffers, so that large payloads are sent from where their items hold them
+// (replay/outgoing.h). A message that is no SampleRequest ends the stream with INVALID_ARGUMENT.
 #pragma once
+
+#include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
 #include <deque>
@@ -27,7 +32,7 @@
 
 namespace shoal::replay {
 
-class SampleStream final : public transport::ServerStream<proto::SampleRequest, proto::SampleReply>,
+class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc::ByteBuffer>,
                            public Waiter {
  public:
   // The references must outlive the stream.
@@ -49,7 +54,7 @@ class SampleStream final : public transport::ServerStream<proto::SampleRequest, 
     bool reading = false;
   };
 
-  void OnMessage(proto::SampleRequest&& request) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnMessage(grpc::ByteBuffer&& message) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWritable() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEnd() override ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -99,7 +99,7 @@ grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Service::Inse
   return stream->Start();
 }
 
-grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Service::Sample(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Service::Sample(
     grpc::CallbackServerContext*) {
   const auto stream = std::make_shared<SampleStream>(shard_, sample_streams_, reader_, registry_);
   sample_streams_.Add(stream);

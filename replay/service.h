@@ -23,7 +23,13 @@
 
 namespace shoal::replay {
 
-class Service final : public proto::Replay::CallbackService {
+// The service with callbacks for all methods. Sample has messages as gRPC's buffers.
+using ServiceMethods = proto::Replay::WithCallbackMethod_Insert<
+    proto::Replay::WithRawCallbackMethod_Sample<proto::Replay::WithCallbackMethod_Info<
+        proto::Replay::WithCallbackMethod_Configure<proto::Replay::WithCallbackMethod_Checkpoint<
+            proto::Replay::WithCallbackMethod_Exclude<proto::Replay::Service>>>>>>;
+
+class Service final : public ServiceMethods {
  public:
   // The references must outlive the service.
   Service(const InsertStreamOptions& options, Shard& shard, TableSettings& settings,
@@ -36,7 +42,7 @@ class Service final : public proto::Replay::CallbackService {
 
   grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Insert(
       grpc::CallbackServerContext* context) override;
-  grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Sample(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Sample(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Info(grpc::CallbackServerContext* context,
                                  const proto::InfoRequest* request,

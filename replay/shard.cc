@@ -162,7 +162,7 @@ bool Shard::ContentsFull() const {
   return contents_.full();
 }
 
-absl::Status Shard::Insert(std::string_view table, std::unique_ptr<Item>& item) {
+absl::Status Shard::Insert(std::string_view table, std::shared_ptr<Item>& item) {
   const std::size_t index = Index(table);
   if (index == options_.tables.size()) {
     return runtime::FailedPrecondition("no table is named " + std::string(table));

@@ -103,7 +103,7 @@ class Shard {
   bool ContentsFull() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Like Table::Insert. Returns FAILED_PRECONDITION if there is no such table, and fails as
   // Journal::Ready does.
-  absl::Status Insert(std::string_view table, std::unique_ptr<Item>& item)
+  absl::Status Insert(std::string_view table, std::shared_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Like Table::Admit. Returns FAILED_PRECONDITION if there is no such table.
   absl::Status Admit(std::string_view table, const Signature& signature)

@@ -123,7 +123,7 @@ double Table::CreditUnder(const TableOptions& next) const {
   return credit;
 }
 
-absl::Status Table::Insert(std::unique_ptr<Item>& item) {
+absl::Status Table::Insert(std::shared_ptr<Item>& item) {
   if (seen_.Contains(item->id) || handles_.contains(item->id)) {
     ++stats_.duplicates_total;
     if (hooks_ != nullptr) hooks_->OnChange();
@@ -171,10 +171,10 @@ void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint ca
   if (options_.memory_bytes > 0) unspilled_.insert(handle);
   sampler_->Insert(handle, stored.priority);
   if (remover_) remover_->Insert(handle, stored.priority);
-  handles_.emplace(item.id, handle);
   by_version_.emplace(item.oldest_version, handle);
   if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, came);
   items_.emplace(handle, stored);
+  handles_.insert(handle);
 }
 
 absl::Status Table::CheckVersions(const Item& item) const {
@@ -268,12 +268,13 @@ absl::Status Table::Update(const UnrollId& id, float priority) {
   if (found == handles_.end()) {
     return runtime::NotFound("table " + options_.name + " does not have the item");
   }
-  StoredItem& stored = items_.at(found->second);
+  const Handle handle = *found;
+  StoredItem& stored = items_.at(handle);
   stored.priority = priority;
-  sampler_->Update(found->second, priority);
-  if (remover_) remover_->Update(found->second, priority);
+  sampler_->Update(handle, priority);
+  if (remover_) remover_->Update(handle, priority);
   ++stats_.priority_updates_total;
-  if (hooks_ != nullptr) hooks_->OnUpdate(found->second, priority, stored.times_sampled);
+  if (hooks_ != nullptr) hooks_->OnUpdate(handle, priority, stored.times_sampled);
   return absl::OkStatus();
 }
 
@@ -315,9 +316,9 @@ void Table::ReleaseSample(const SampledItem& sample) {
 
 std::shared_ptr<Item> Table::Remove(Handle handle) {
   const auto found = items_.find(handle);
+  handles_.erase(handle);
   const StoredItem stored = std::move(found->second);
   items_.erase(found);
-  handles_.erase(stored.item->id);
   by_version_.erase({stored.item->oldest_version, handle});
   came_.erase(handle);
   sampler_->Remove(handle);

@@ -28,7 +28,8 @@
 
 #include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
-#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <absl/hash/hash.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -141,7 +142,7 @@ class Table {
   //   NOT_FOUND           a content or catalog is unknown.
   //   INVALID_ARGUMENT    the item is larger than the whole table.
   //   FAILED_PRECONDITION a version that acted in it is excluded.
-  absl::Status Insert(std::unique_ptr<Item>& item);
+  absl::Status Insert(std::shared_ptr<Item>& item);
 
   // Takes the signature of items that are about to be inserted. Returns FAILED_PRECONDITION, which
   // names the table, the column and what it is on both sides, if the table has another one. A
@@ -219,6 +220,23 @@ class Table {
   absl::Status Restore(Handle handle, const StoredItem& stored, runtime::Duration age);
 
  private:
+  using Items = absl::btree_map<Handle, StoredItem>;
+  // Hash and compare items by their ids.
+  struct IdHash {
+    using is_transparent = void;
+    std::size_t operator()(const UnrollId& id) const { return absl::Hash<UnrollId>()(id); }
+    std::size_t operator()(Handle handle) const { return (*this)(items->at(handle).item->id); }
+    const Items* items = nullptr;
+  };
+  struct IdEqual {
+    using is_transparent = void;
+    bool operator()(Handle a, Handle b) const { return a == b; }
+    bool operator()(Handle handle, const UnrollId& id) const {
+      return items->at(handle).item->id == id;
+    }
+    const Items* items = nullptr;
+  };
+
   Table(TableOptions options, ContentStore& contents);
   // Returns the credit with which the limiter goes on under `next`, before options_ change.
   double CreditUnder(const TableOptions& next) const;
@@ -259,8 +277,10 @@ class Table {
   RateLimiter limiter_;
   std::optional<Signature> signature_;
   IdWindow seen_;
-  absl::btree_map<Handle, StoredItem> items_;
-  absl::flat_hash_map<UnrollId, Handle> handles_;
+  Items items_;
+  // The handles by the ids of their items, which are not stored once more. An item leaves it before
+  // it leaves `items_`.
+  absl::flat_hash_set<Handle, IdHash, IdEqual> handles_{0, IdHash{&items_}, IdEqual{&items_}};
   // Oldest version first.
   absl::btree_set<std::pair<PolicyVersion, Handle>> by_version_;
   // When each item came in, oldest first. Empty without max_age.

@@ -42,9 +42,9 @@ class ReplyBuilder {
   }
 
   void Add(SampledItem& sample) {
-    proto::SampleReply& reply = Place(sample.item->payload.size());
+    Outgoing<proto::SampleReply>& reply = Place(sample.item->payload.size());
     embeddings_ = nullptr;
-    proto::SampledItem& out = *reply.add_items();
+    proto::SampledItem& out = *reply.message.add_items();
     out.set_probability(sample.probability);
     out.set_table_size(sample.table_size);
     out.set_times_sampled(sample.times_sampled);
@@ -52,18 +52,21 @@ class ReplyBuilder {
     Item& source = *sample.item;
     ToProto(source, item);
     item.set_priority(sample.priority);
-    if (sample.sole_owner()) {
+    if (source.payload.size() >= kReferencedBytes) {
+      reply.payloads.resize(static_cast<std::size_t>(reply.message.items_size()));
+      reply.payloads.back() = {.bytes = source.payload, .owner = sample.item};
+    } else if (sample.sole_owner()) {
       item.set_payload(std::move(source.payload));
     } else {
       item.set_payload(source.payload);
     }
   }
 
-  std::vector<proto::SampleReply> Take() { return std::move(replies_); }
+  std::vector<Outgoing<proto::SampleReply>> Take() { return std::move(replies_); }
 
  private:
   void AddBody(const Key& key, const Embedding& embedding) {
-    proto::SampleReply& reply = Place(embedding.vector.size());
+    proto::SampleReply& reply = Place(embedding.vector.size()).message;
     const auto dimension = static_cast<std::int64_t>(embedding.vector.size() / 2);
     if (embeddings_ == nullptr || embeddings_->encoder_version() != embedding.encoder_version ||
         embeddings_->vectors().shape(1) != dimension) {
@@ -80,13 +83,13 @@ class ReplyBuilder {
   }
 
   void AddBody(const Key& key, const Catalog& catalog) {
-    proto::Catalog& out = *Place(catalog.candidates.size() * Key::kBytes).add_catalogs();
+    proto::Catalog& out = *Place(catalog.candidates.size() * Key::kBytes).message.add_catalogs();
     out.set_key(std::string(key.AsBytes()));
     out.set_candidate_keys(std::string(content::AsBytes(catalog.candidates)));
   }
 
   void AddBody(const Key& key, const Overlay& overlay) {
-    proto::Overlay& out = *Place(overlay.appended.size() * Key::kBytes).add_overlays();
+    proto::Overlay& out = *Place(overlay.appended.size() * Key::kBytes).message.add_overlays();
     out.set_key(std::string(key.AsBytes()));
     out.set_base(std::string(overlay.base.AsBytes()));
     out.mutable_removed()->Add(overlay.removed.begin(), overlay.removed.end());
@@ -94,12 +97,12 @@ class ReplyBuilder {
   }
 
   void AddBody(const Key& key, const Chunk& chunk) {
-    proto::Chunk& out = *Place(chunk.data.size()).add_chunks();
+    proto::Chunk& out = *Place(chunk.data.size()).message.add_chunks();
     out.set_key(std::string(key.AsBytes()));
     out.set_data(chunk.data);
   }
 
-  proto::SampleReply& Place(std::size_t bytes) {
+  Outgoing<proto::SampleReply>& Place(std::size_t bytes) {
     if (replies_.empty() || (filled_ > 0 && filled_ + bytes > kMessageBytes)) {
       replies_.emplace_back();
       embeddings_ = nullptr;
@@ -109,7 +112,7 @@ class ReplyBuilder {
     return replies_.back();
   }
 
-  std::vector<proto::SampleReply> replies_;
+  std::vector<Outgoing<proto::SampleReply>> replies_;
   proto::Embeddings* embeddings_ = nullptr;
   std::size_t filled_ = 0;
 };
@@ -127,9 +130,10 @@ void ToProto(const Item& item, proto::Item& out) {
   out.set_steps(item.steps);
   out.set_uncounted_steps(item.uncounted_steps);
   out.set_priority(item.priority);
-  for (const Key& key : item.content_keys) out.add_content_keys(std::string(key.AsBytes()));
-  for (const Key& key : item.catalog_keys) out.add_catalog_keys(std::string(key.AsBytes()));
-  for (const Key& key : item.chunk_keys) out.add_chunk_keys(std::string(key.AsBytes()));
+  if (item.keys == nullptr) return;
+  for (const Key& key : item.keys->contents) out.add_content_keys(std::string(key.AsBytes()));
+  for (const Key& key : item.keys->catalogs) out.add_catalog_keys(std::string(key.AsBytes()));
+  for (const Key& key : item.keys->chunks) out.add_chunk_keys(std::string(key.AsBytes()));
 }
 
 PolicyVersion FromProto(const proto::PolicyVersion& version) {
@@ -163,7 +167,7 @@ absl::StatusOr<std::vector<PriorityUpdate>> FromProto(
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes) {
+absl::StatusOr<std::shared_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes) {
   if (!item.has_id()) return runtime::InvalidArgument("the item has no id");
   if (item.payload().empty()) return runtime::InvalidArgument("the item has no payload");
   if (item.payload().size() > max_item_bytes) {
@@ -180,16 +184,18 @@ absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t m
                                     " that are no further steps of an environment");
   }
   SHOAL_RETURN_IF_ERROR(CheckPriority(item.priority()));
-  auto out = std::make_unique<Item>();
+  auto out = std::make_shared<Item>();
   out->id = FromProto(item.id());
   out->oldest_version = FromProto(item.oldest_version());
   out->newest_version = FromProto(item.newest_version());
   out->steps = item.steps();
   out->uncounted_steps = item.uncounted_steps();
   out->priority = item.priority();
-  SHOAL_ASSIGN_OR_RETURN(out->content_keys, KeysFrom(item.content_keys(), "content_keys"));
-  SHOAL_ASSIGN_OR_RETURN(out->catalog_keys, KeysFrom(item.catalog_keys(), "catalog_keys"));
-  SHOAL_ASSIGN_OR_RETURN(out->chunk_keys, KeysFrom(item.chunk_keys(), "chunk_keys"));
+  ItemKeys keys;
+  SHOAL_ASSIGN_OR_RETURN(keys.contents, KeysFrom(item.content_keys(), "content_keys"));
+  SHOAL_ASSIGN_OR_RETURN(keys.catalogs, KeysFrom(item.catalog_keys(), "catalog_keys"));
+  SHOAL_ASSIGN_OR_RETURN(keys.chunks, KeysFrom(item.chunk_keys(), "chunk_keys"));
+  if (keys.size() > 0) out->keys = std::make_shared<const ItemKeys>(std::move(keys));
   out->payload = std::move(*item.mutable_payload());
   return out;
 }
@@ -272,7 +278,7 @@ absl::StatusOr<Content> FromProto(proto::Chunk&& chunk, std::size_t max_bytes) {
 proto::SampleReply ToProto(const Content& content) {
   ReplyBuilder builder;
   builder.Add(content);
-  return std::move(builder.Take().front());
+  return std::move(builder.Take().front().message);
 }
 
 absl::StatusOr<Content> ContentFrom(proto::SampleReply&& message) {
@@ -309,7 +315,7 @@ absl::StatusOr<Mass> FromProto(const proto::Mass& mass) {
   return Mass{.size = mass.size(), .sum = mass.sum(), .least = mass.least()};
 }
 
-std::vector<proto::SampleReply> ToReplies(SampleBatch& batch) {
+std::vector<Outgoing<proto::SampleReply>> ToReplies(SampleBatch& batch) {
   ReplyBuilder builder;
   for (const auto& content : batch.contents) builder.Add(*content);
   for (SampledItem& sample : batch.samples) builder.Add(sample);

@@ -13,6 +13,7 @@
 #include "proto/content.pb.h"
 #include "proto/replay.pb.h"
 #include "replay/item.h"
+#include "replay/outgoing.h"
 #include "replay/shard.h"
 
 namespace shoal::replay {
@@ -21,7 +22,7 @@ namespace shoal::replay {
 inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
 // Moves the payload out of `item` if the status is OK.
-absl::StatusOr<std::unique_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
+absl::StatusOr<std::shared_ptr<Item>> FromProto(proto::Item& item, std::size_t max_item_bytes);
 // Writes all of `item` but its payload.
 void ToProto(const Item& item, proto::Item& out);
 PolicyVersion FromProto(const proto::PolicyVersion& version);
@@ -48,8 +49,8 @@ proto::Mass ToProto(const Mass& mass);
 // Checks that the sums are between 0 and 1e200.
 absl::StatusOr<Mass> FromProto(const proto::Mass& mass);
 
-// Returns the messages that carry `batch`, to be sent in order; contents come first. Moves payloads
-// away.
-std::vector<proto::SampleReply> ToReplies(SampleBatch& batch);
+// Returns the messages that carry `batch`, to be sent in order; contents come first. Large payloads
+// are references to the items'; small ones that nobody else has are moved away.
+std::vector<Outgoing<proto::SampleReply>> ToReplies(SampleBatch& batch);
 
 }  // namespace shoal::replay

@@ -44,6 +44,18 @@ std::size_t BytesOf(const ChunkedItem& item) {
   return item.item.payload().size() + BytesOf(item.chunks);
 }
 
+std::size_t InsertOutbox::Entry::bytes() const {
+  return BytesOf(whole) + (payload ? payload->size() : 0);
+}
+
+void InsertOutbox::Add(ChunkedItem&& item) {
+  Entry entry{.whole = std::move(item)};
+  if (entry.whole.item.payload().size() >= kReferencedBytes) {
+    entry.payload.reset(entry.whole.item.release_payload());
+  }
+  entries_.push_back(std::move(entry));
+}
+
 void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcome) {
   credit_ = reply.credit();
   for (const proto::ItemStatus& status : reply.items()) {
@@ -71,7 +83,7 @@ void InsertOutbox::Handle(const proto::InsertReply& reply, OutboxOutcome& outcom
                       runtime::Quoted(refusal_));
       }
     }
-    outcome.bytes += BytesOf(found->whole);
+    outcome.bytes += found->bytes();
     entries_.erase(found);
   }
 }
@@ -87,28 +99,29 @@ void InsertOutbox::Disconnected() {
 }
 
 std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
-  for (const Entry& entry : entries_) bytes += BytesOf(entry.whole);
+  for (const Entry& entry : entries_) bytes += entry.bytes();
   const std::size_t count = entries_.size();
   entries_.clear();
   unanswered_ = 0;
   return count;
 }
 
-std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, OutboxOutcome& outcome) {
-  std::vector<proto::InsertRequest> messages;
+std::vector<Outgoing<proto::InsertRequest>> InsertOutbox::SendNext(std::size_t most,
+                                                                   OutboxOutcome& outcome) {
+  Messages messages;
   const auto is_unsent = [](const Entry& entry) { return !entry.sent; };
   auto next = std::find_if(entries_.begin(), entries_.end(), is_unsent);
   std::size_t bytes = 0;
   for (std::size_t items = 0; items < most && MaySend() && next != entries_.end(); ++items) {
     const Chunks chunks = Unsent(next->whole);
-    const std::size_t size = next->whole.item.payload().size() + BytesOf(chunks);
+    const std::size_t size = next->bytes() - BytesOf(next->whole.chunks) + BytesOf(chunks);
     if (items > 0 && bytes + size > kMessageBytes) break;
     const std::size_t before = messages.size();
     const absl::Status status = AddContents(next->whole.item, messages);
     if (!status.ok()) {
       spdlog::warn("event=item_dropped reason={}", runtime::Quoted(status.ToString()));
       ++outcome.without_content;
-      outcome.bytes += BytesOf(next->whole);
+      outcome.bytes += next->bytes();
       next = std::find_if(entries_.erase(next), entries_.end(), is_unsent);
       continue;
     }
@@ -116,10 +129,10 @@ std::vector<proto::InsertRequest> InsertOutbox::SendNext(std::size_t most, Outbo
     if (messages.empty()) messages.emplace_back();
     const std::string& signature = next->whole.item.signature();
     if (!signature.empty() && stated_.insert(signature).second) {
-      messages.back().add_signatures(signatures_.at(signature));
+      messages.back().message.add_signatures(signatures_.at(signature));
     }
     AddChunks(chunks, messages);
-    *messages.back().add_items() = next->whole.item;
+    AddItem(*next, messages);
     bytes += size;
     next->sent = true;
     if (std::exchange(next->sent_before, true)) ++resent_total_;
@@ -146,8 +159,7 @@ void InsertOutbox::Forget(const std::string& bytes) {
   }
 }
 
-absl::Status InsertOutbox::AddContents(const proto::Item& item,
-                                       std::vector<proto::InsertRequest>& out) {
+absl::Status InsertOutbox::AddContents(const proto::Item& item, Messages& out) {
   if (known_.size() > kMaxKnown) known_.clear();
   SHOAL_RETURN_IF_ERROR(
       AddEmbeddings(Keys(item.content_keys().begin(), item.content_keys().end()), out));
@@ -157,7 +169,7 @@ absl::Status InsertOutbox::AddContents(const proto::Item& item,
   return absl::OkStatus();
 }
 
-absl::Status InsertOutbox::AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out) {
+absl::Status InsertOutbox::AddEmbeddings(Keys keys, Messages& out) {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   std::vector<content::ContentKey> parsed;
@@ -175,7 +187,7 @@ absl::Status InsertOutbox::AddEmbeddings(Keys keys, std::vector<proto::InsertReq
     SHOAL_ASSIGN_OR_RETURN(proto::Embeddings embeddings,
                            provider_.FindEmbeddings(wanted.subspan(at, count)));
     const std::size_t each = std::max<std::size_t>(1, embeddings.vectors().data().size() / count);
-    *out.emplace_back().add_embeddings() = std::move(embeddings);
+    *out.emplace_back().message.add_embeddings() = std::move(embeddings);
     at += count;
     step = std::max<std::size_t>(1, kMessageBytes / each);
   }
@@ -183,19 +195,18 @@ absl::Status InsertOutbox::AddEmbeddings(Keys keys, std::vector<proto::InsertReq
   return absl::OkStatus();
 }
 
-absl::Status InsertOutbox::AddCatalog(const std::string& key,
-                                      std::vector<proto::InsertRequest>& out) {
+absl::Status InsertOutbox::AddCatalog(const std::string& key, Messages& out) {
   SHOAL_ASSIGN_OR_RETURN(const content::ContentKey parsed, content::ContentKey::FromBytes(key));
   if (parsed.IsZero() || known_.contains(parsed)) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(auto found, provider_.FindCatalog(key));
   if (auto* catalog = std::get_if<proto::Catalog>(&found)) {
     SHOAL_RETURN_IF_ERROR(AddEmbeddings(Split(catalog->candidate_keys()), out));
-    *out.emplace_back().add_catalogs() = std::move(*catalog);
+    *out.emplace_back().message.add_catalogs() = std::move(*catalog);
   } else {
     proto::Overlay& overlay = std::get<proto::Overlay>(found);
     SHOAL_RETURN_IF_ERROR(AddCatalog(overlay.base(), out));
     SHOAL_RETURN_IF_ERROR(AddEmbeddings(Split(overlay.appended_keys()), out));
-    *out.emplace_back().add_overlays() = std::move(overlay);
+    *out.emplace_back().message.add_overlays() = std::move(overlay);
   }
   known_.insert(parsed);
   return absl::OkStatus();
@@ -209,7 +220,15 @@ Chunks InsertOutbox::Unsent(const ChunkedItem& item) const {
   return chunks;
 }
 
-void InsertOutbox::AddChunks(const Chunks& chunks, std::vector<proto::InsertRequest>& out) {
+void InsertOutbox::AddItem(const Entry& entry, Messages& out) {
+  Outgoing<proto::InsertRequest>& last = out.back();
+  *last.message.add_items() = entry.whole.item;
+  if (!entry.payload) return;
+  last.payloads.resize(static_cast<std::size_t>(last.message.items_size()));
+  last.payloads.back() = {.bytes = *entry.payload, .owner = entry.payload};
+}
+
+void InsertOutbox::AddChunks(const Chunks& chunks, Messages& out) {
   if (known_chunks_.size() > kMaxKnown) known_chunks_.clear();
   std::size_t bytes = 0;
   for (const auto& chunk : chunks) {
@@ -218,7 +237,7 @@ void InsertOutbox::AddChunks(const Chunks& chunks, std::vector<proto::InsertRequ
       out.emplace_back();
       bytes = chunk->data().size();
     }
-    *out.back().add_chunks() = *chunk;
+    *out.back().message.add_chunks() = *chunk;
     known_chunks_.insert(chunk->key());
   }
 }

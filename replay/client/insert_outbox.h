@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "proto/replay.pb.h"
 #include "replay/client/chunked_item.h"
 #include "replay/client/content_provider.h"
+#include "replay/outgoing.h"
 
 namespace shoal::replay::client {
 
@@ -50,7 +52,7 @@ class InsertOutbox {
  public:
   explicit InsertOutbox(ContentProvider& provider) : provider_(provider) {}
 
-  void Add(ChunkedItem&& item) { entries_.push_back({.whole = std::move(item)}); }
+  void Add(ChunkedItem&& item);
   std::size_t size() const { return entries_.size(); }
 
   // The signatures that items name. REQUIRES: it holds those of all items.
@@ -68,31 +70,38 @@ class InsertOutbox {
   bool MaySend() const { return unanswered_ < credit_ && unanswered_ < entries_.size(); }
   // Returns the messages that send the next items, contents and signatures first: as many as credit
   // allows and one message holds, at most `most`, and only the last of them with contents that the
-  // shard lacks and that are no chunks. Items that are dropped instead are not in them.
-  // REQUIRES: MaySend().
-  std::vector<proto::InsertRequest> SendNext(std::size_t most, OutboxOutcome& outcome);
+  // shard lacks and that are no chunks. Items that are dropped instead are not in them. Large
+  // payloads are shared with the outbox. REQUIRES: MaySend().
+  std::vector<Outgoing<proto::InsertRequest>> SendNext(std::size_t most, OutboxOutcome& outcome);
 
   std::uint64_t resent_total() const { return resent_total_; }
 
  private:
   struct Entry {
+    std::size_t bytes() const;
+
     ChunkedItem whole;
+    // The item's payload, where it is large; the item is then without one.
+    std::shared_ptr<const std::string> payload = nullptr;
     bool sent = false;
     bool sent_before = false;
     // The number of consecutive answers that said that a content is unknown.
     int misses = 0;
   };
   using Keys = std::vector<std::string>;
+  using Messages = std::vector<Outgoing<proto::InsertRequest>>;
 
   // Forgets that the shard was sent this content and, for a list, the contents that the list uses.
   void Forget(const std::string& bytes);
-  absl::Status AddContents(const proto::Item& item, std::vector<proto::InsertRequest>& out);
-  absl::Status AddEmbeddings(Keys keys, std::vector<proto::InsertRequest>& out);
-  absl::Status AddCatalog(const std::string& key, std::vector<proto::InsertRequest>& out);
+  absl::Status AddContents(const proto::Item& item, Messages& out);
+  absl::Status AddEmbeddings(Keys keys, Messages& out);
+  absl::Status AddCatalog(const std::string& key, Messages& out);
   // Returns the chunks that the shard was not sent.
   Chunks Unsent(const ChunkedItem& item) const;
   // Adds chunks to the last message, and as many more as they need.
-  void AddChunks(const Chunks& chunks, std::vector<proto::InsertRequest>& out);
+  void AddChunks(const Chunks& chunks, Messages& out);
+  // Adds the item to the last message.
+  static void AddItem(const Entry& entry, Messages& out);
 
   ContentProvider& provider_;
   std::deque<Entry> entries_;

@@ -20,18 +20,14 @@
 namespace shoal::replay::client {
 namespace {
 
-using InsertLink = Link<proto::InsertRequest, proto::InsertReply>;
+// Requests are encoded when they are made.
+using InsertLink = Link<grpc::ByteBuffer, proto::InsertReply>;
 
 constexpr std::size_t kWaitingMessages = 4;
 // Small items share a message, which costs as much as twenty of them.
 constexpr std::size_t kItemsInMessage = 64;
 // A shard takes as many on one stream.
 constexpr std::size_t kMaxSignatures = 64;
-
-void BeginInsert(proto::Replay::Stub& stub, grpc::ClientContext* context,
-                 InsertLink::Reactor* reactor) {
-  stub.async()->Insert(context, reactor);
-}
 
 }  // namespace
 
@@ -52,7 +48,7 @@ class Inserter::Impl {
   struct Worker {
     Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
         : address(address),
-          link(address, "inference server", BeginInsert, std::move(wake)),
+          link(address, "Insert", "inference server", std::move(wake)),
           outbox(provider) {}
     const std::string address;
     InsertLink link;
@@ -365,13 +361,15 @@ void Inserter::Impl::Step(std::size_t shard) {
     Settle(shard, outcome);
     return;
   }
-  proto::InsertRequest hello;
-  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-  hello.mutable_hello()->set_client(options_.client);
-  worker.link.MaybeOpen(clock_.Now(), std::move(hello));
+  if (!worker.link.open()) {
+    proto::InsertRequest hello;
+    hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
+    hello.mutable_hello()->set_client(options_.client);
+    worker.link.MaybeOpen(clock_.Now(), Encode({.message = std::move(hello)}));
+  }
   while (worker.live && worker.outbox.MaySend() && worker.link.outbox_size() < kWaitingMessages) {
-    for (proto::InsertRequest& message : worker.outbox.SendNext(kItemsInMessage, outcome)) {
-      worker.link.Send(std::move(message));
+    for (auto& message : worker.outbox.SendNext(kItemsInMessage, outcome)) {
+      worker.link.Send(Encode(std::move(message)));
     }
   }
   resent_.Increment(static_cast<double>(worker.outbox.resent_total() - worker.resent_total));

@@ -4,7 +4,11 @@
 // the mailbox and call `wake`. The stream is cancelled if the shard sends faster than the thread
 // works and the mailbox would exceed kMaxReplies, or if its welcome is missing or of another
 // protocol version.
+//
+// Request and Reply are what gRPC serialises and parses as the method's messages.
 #pragma once
+
+#include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,18 +38,15 @@ class Link {
  public:
   static constexpr std::size_t kMaxReplies = 4096;
 
-  using Reactor = grpc::ClientBidiReactor<Request, Reply>;
-  // Starts the RPC: calls stub.async()->Insert or ->Sample.
-  using Begin = std::function<void(proto::Replay::Stub&, grpc::ClientContext*, Reactor*)>;
-
-  // `self` names this process in errors. `wake` is called from gRPC's threads without a lock until
-  // Close has returned.
-  Link(const std::string& address, std::string self, Begin begin, std::function<void()> wake)
+  // `method` is "Insert" or "Sample". `self` names this process in errors. `wake` is called from
+  // gRPC's threads without a lock until Close has returned.
+  Link(const std::string& address, const std::string& method, std::string self,
+       std::function<void()> wake)
       : peer_("replay shard at " + address),
         self_(std::move(self)),
         channel_(transport::CreateChannel(address)),
-        stub_(proto::Replay::NewStub(channel_)),
-        begin_(std::move(begin)),
+        stub_(channel_),
+        method_("/" + std::string(proto::Replay::service_full_name()) + "/" + method),
         wake_(std::move(wake)) {}
   ~Link() { Close(); }
   Link(const Link&) = delete;
@@ -57,8 +58,8 @@ class Link {
     if (stream_ || now < retry_at_) return false;
     stream_ = std::make_shared<Stream>(wake_);
     greeting_.reset();
-    stream_->Start([this](grpc::ClientContext* context, Reactor* reactor) {
-      begin_(*stub_, context, reactor);
+    stream_->Start([this](grpc::ClientContext* context, auto* reactor) {
+      stub_.PrepareBidiStreamingCall(context, method_, {}, reactor);
     });
     stream_->Send(std::move(hello));
     return true;
@@ -159,8 +160,8 @@ class Link {
   const std::string peer_;
   const std::string self_;
   const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<proto::Replay::Stub> stub_;
-  const Begin begin_;
+  grpc::TemplatedGenericStub<Request, Reply> stub_;
+  const std::string method_;
   const std::function<void()> wake_;
   std::shared_ptr<Stream> stream_;
   // Tells whether the stream's first reply was a welcome of this version. Not set before that

@@ -13,6 +13,7 @@
 #include "platform/runtime/thread.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/chunk_reader.h"
+#include "replay/client/incoming_reply.h"
 #include "replay/client/link.h"
 #include "replay/client/priority_outbox.h"
 #include "replay/client/shard_list.h"
@@ -33,12 +34,7 @@ bool IsWorthAsking(std::size_t wanted, std::size_t most) {
   return wanted >= std::max<std::size_t>(1, most / 4);
 }
 
-using SampleLink = Link<proto::SampleRequest, proto::SampleReply>;
-
-void BeginSample(proto::Replay::Stub& stub, grpc::ClientContext* context,
-                 SampleLink::Reactor* reactor) {
-  stub.async()->Sample(context, reactor);
-}
+using SampleLink = Link<proto::SampleRequest, IncomingReply>;
 
 }  // namespace
 
@@ -59,7 +55,7 @@ class Sampler::Impl {
   // Used by the sampler's thread only, without a lock.
   struct Worker {
     Worker(const std::string& address, std::function<void()> wake)
-        : address(address), link(address, "learner", BeginSample, std::move(wake)) {}
+        : address(address), link(address, "Sample", "learner", std::move(wake)) {}
     const std::string address;
     SampleLink link;
     // The chunks that came on this stream.
@@ -101,7 +97,7 @@ class Sampler::Impl {
   void Step(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
-  bool TakeReply(std::size_t shard, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool TakeReply(std::size_t shard, IncomingReply& incoming) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInserted(Worker& worker, std::uint64_t steps) ABSL_LOCKS_EXCLUDED(mutex_);
   void TakeMass(std::size_t shard, const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shares out free credit among the shards whose tables draw at random.
@@ -114,7 +110,8 @@ class Sampler::Impl {
   void TellForgotten();
   void TellForgottenChunks(Worker& worker) ABSL_LOCKS_EXCLUDED(mutex_);
   void Deliver(Worker& worker, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Queue(std::size_t shard, proto::SampledItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Queue(std::size_t shard, const IncomingReply& incoming, int index)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -317,9 +314,9 @@ void Sampler::Impl::Step(std::size_t shard) {
 
 void Sampler::Impl::Receive(std::size_t shard) {
   Worker& worker = *workers_[shard];
-  for (proto::SampleReply& reply : worker.link.TakeReplies()) {
+  for (IncomingReply& incoming : worker.link.TakeReplies()) {
     if (!worker.live) SetLive(shard, true);
-    if (TakeReply(shard, reply)) continue;
+    if (TakeReply(shard, incoming)) continue;
     worker.link.Cancel();
     break;
   }
@@ -337,7 +334,8 @@ void Sampler::Impl::Receive(std::size_t shard) {
   }
 }
 
-bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
+bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
+  proto::SampleReply& reply = incoming.reply;
   Worker& worker = *workers_[shard];
   if (static_cast<std::size_t>(reply.items_size()) > worker.outstanding) {
     CountInvalid(runtime::InvalidArgument(
@@ -354,9 +352,9 @@ bool Sampler::Impl::TakeReply(std::size_t shard, proto::SampleReply& reply) {
   }
   // The items were drawn from what the shard held before, if that is known.
   if (!masses_.Has(shard)) TakeMass(shard, reply);
-  for (proto::SampledItem& item : *reply.mutable_items()) {
+  for (int index = 0; index < reply.items_size(); ++index) {
     --worker.outstanding;
-    Queue(shard, item);
+    Queue(shard, incoming, index);
   }
   TakeMass(shard, reply);
   return true;
@@ -493,11 +491,12 @@ void Sampler::Impl::Deliver(Worker& worker, proto::SampleReply& reply) {
   }
 }
 
-void Sampler::Impl::Queue(std::size_t shard, proto::SampledItem& item) {
+void Sampler::Impl::Queue(std::size_t shard, const IncomingReply& incoming, int index) {
   SampledUnroll out;
-  proto::Item& source = *item.mutable_item();
+  const proto::SampledItem& item = incoming.reply.items(index);
+  const proto::Item& source = item.item();
   const proto::UnrollId& id = source.id();
-  if (!out.unroll.ParseFromString(source.payload())) {
+  if (!ParsePayload(incoming, index, out.unroll)) {
     CountInvalid(runtime::InvalidArgument("an item's payload is no Unroll"));
     return;
   }

@@ -52,7 +52,7 @@ std::string Seal(std::string_view key, std::string value);
 absl::StatusOr<std::string_view> Unseal(std::string_view key, std::string_view sealed);
 
 struct ItemRecord {
-  std::unique_ptr<Item> item;
+  std::shared_ptr<Item> item;
   // In nanoseconds since the Unix epoch.
   std::uint64_t came_unix_ns = 0;
 };

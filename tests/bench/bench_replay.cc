@@ -3,7 +3,7 @@
 // loopback, with the shards in processes of their own.
 //
 //   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
-//                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix]
+//                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix] [--items 0]
 //
 // Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
 // inference does. A sampler adds up the words of each payload that it gets. The table is full from
@@ -12,7 +12,8 @@
 // Each phase prints one JSON line. Rates are medians of the rounds. `ceiling_share` compares the
 // bytes of payloads, inserted and sampled ones together, with those that one process writes to
 // another over a socket of the same kind in the same round: TCP or, with --unix, in the file
-// system.
+// system. `resident_per_payload` is the memory of all shards, with all that a process has besides
+// its table, by the bytes of the payloads in their tables; measure it with many items.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -62,9 +63,12 @@ struct Settings {
   double seconds = 2;
   int rounds = 5;
   bool uses_unix = false;
+  // 0 means about a quarter of a gibibyte.
+  std::size_t items = 0;
 
-  // The items that all shards hold, about a quarter of a gibibyte.
+  // The items that all shards hold.
   std::size_t capacity() const {
+    if (items > 0) return items;
     return std::clamp((std::size_t{256} << 20) / bytes, shards * 16, std::size_t{100000});
   }
 };
@@ -127,7 +131,7 @@ void ServeShard(const Settings& settings, std::size_t index, const std::string& 
                                           .sampler = *replay::SelectorKindFrom(settings.selector),
                                           .remover = replay::SelectorKind::kFifo,
                                           .max_size = items,
-                                          .max_bytes = std::size_t{4} << 30,
+                                          .max_bytes = std::size_t{16} << 30,
                                           .max_times_sampled = 0,
                                           .seed = index}}});
   runtime::Metrics metrics;
@@ -264,6 +268,8 @@ class Writer {
     }
   }
   std::uint64_t acknowledged() const { return inserter_->stats().acknowledged_total; }
+  // Of an item: the unroll around --bytes of numbers.
+  std::size_t payload_bytes() const { return unroll_.ByteSizeLong(); }
 
  private:
   proto::Item MakeItem() {
@@ -417,7 +423,7 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
     double resident = 0;
     for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
     line["resident_per_payload"] =
-        resident / static_cast<double>(settings.capacity() * settings.bytes);
+        resident / static_cast<double>(settings.capacity() * writers[0]->payload_bytes());
     std::printf("%s\n", line.dump().c_str());
     std::fflush(stdout);
   }
@@ -439,6 +445,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"insert", "sample", "both"}));
   app.add_option("--seconds", settings.seconds, "of a round")->check(CLI::PositiveNumber);
   app.add_flag("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
+  app.add_option("--items", settings.items, "that all shards hold")->check(CLI::Range(16, 1 << 26));
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);

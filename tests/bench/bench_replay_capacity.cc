@@ -212,7 +212,7 @@ class Bench {
   }
 
   void Insert() {
-    auto item = std::make_unique<replay::Item>();
+    auto item = std::make_shared<replay::Item>();
     item->id = {.environment_id = ++number_, .incarnation = 1, .first_sequence = 0};
     item->steps = 10;
     std::string payload(NoiseOf(number_), settings_.bytes);

@@ -83,7 +83,7 @@ class Bench {
   // Inserts one item, once the window and the journal allow it, and returns how long the call that
   // took it lasted.
   double Insert() {
-    auto item = std::make_unique<replay::Item>();
+    auto item = std::make_shared<replay::Item>();
     item->id = {.environment_id = ++number_, .incarnation = 1, .first_sequence = 0};
     item->steps = 10;
     item->payload.resize(settings_.bytes);

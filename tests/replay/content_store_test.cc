@@ -30,7 +30,7 @@ TEST_CASE("a content that items use stays, one that none uses leaves oldest firs
   ContentStore store({.unused_capacity_bytes = 2 * bytes});
   REQUIRE(store.Put(EmbeddingNumber(0)).ok());
   const auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(0)};
+  item->keys = ContentKeys({KeyNumber(0)});
   REQUIRE(store.Acquire(*item).ok());
   for (int i = 1; i <= 4; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
   store.Release(*item);
@@ -43,7 +43,7 @@ TEST_CASE("a content that items use stays, one that none uses leaves oldest firs
 TEST_CASE("acquiring counts all keys of an item or none") {
   ContentStore store({.unused_capacity_bytes = 0});
   const auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(0), KeyNumber(1)};
+  item->keys = ContentKeys({KeyNumber(0), KeyNumber(1)});
   REQUIRE(store.Put(EmbeddingNumber(0)).ok());
   const absl::Status status = store.Acquire(*item);
   REQUIRE(absl::IsNotFound(status));
@@ -55,7 +55,7 @@ TEST_CASE("acquiring counts all keys of an item or none") {
 TEST_CASE("the zero key is never missing and never stored") {
   ContentStore store({});
   const auto item = ItemNumber(1);
-  item->content_keys = {Key{}};
+  item->keys = ContentKeys({Key{}});
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   REQUIRE(ContentsFor(store, *item, reader).empty());
@@ -73,7 +73,7 @@ TEST_CASE("a catalog holds its candidates, and a reader gets them in front of it
   REQUIRE(roomy.Put(CatalogOf(9, {KeyNumber(1), KeyNumber(2)})).ok());
   REQUIRE(roomy.unused_bytes() == CatalogOf(9, {KeyNumber(1), KeyNumber(2)}).bytes());
   const auto item = ItemNumber(1);
-  item->catalog_keys = {KeyNumber(9)};
+  item->keys = CatalogKeys({KeyNumber(9)});
   REQUIRE(roomy.Acquire(*item).ok());
   const int reader = *roomy.OpenReader();
   REQUIRE(ContentsFor(roomy, *item, reader) ==
@@ -98,7 +98,7 @@ TEST_CASE("an overlay needs its base, keeps its candidates and leaves with them"
   REQUIRE(absl::IsInvalidArgument(store.Put(overlay({2}))));
   REQUIRE(store.Put(overlay({0, 1})).ok());
   const auto item = ItemNumber(1);
-  item->catalog_keys = {KeyNumber(10)};
+  item->keys = CatalogKeys({KeyNumber(10)});
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   REQUIRE(ContentsFor(store, *item, reader).back() == KeyNumber(10));
@@ -111,7 +111,7 @@ TEST_CASE("a content of one kind is not replaced by another, nor named as one") 
   REQUIRE(store.Put(EmbeddingNumber(1)).ok());
   REQUIRE(absl::IsInvalidArgument(store.Put(CatalogOf(1, {}))));
   const auto item = ItemNumber(1);
-  item->catalog_keys = {KeyNumber(1)};
+  item->keys = CatalogKeys({KeyNumber(1)});
   REQUIRE(absl::IsNotFound(store.Acquire(*item)));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a reader that takes a closed one's place was given nothing") {
   ContentStore store({});
   REQUIRE(store.Put(EmbeddingNumber(1)).ok());
   const auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(1)};
+  item->keys = ContentKeys({KeyNumber(1)});
   REQUIRE(store.Acquire(*item).ok());
   const int first = *store.OpenReader();
   REQUIRE(ContentsFor(store, *item, first).size() == 1);
@@ -136,7 +136,7 @@ TEST_CASE("an embedding of a new encoder version is given to readers again") {
   REQUIRE(store.Put(EmbeddingNumber(1)).ok());
   REQUIRE(store.Put(CatalogOf(9, {KeyNumber(1)})).ok());
   const auto item = ItemNumber(1);
-  item->catalog_keys = {KeyNumber(9)};
+  item->keys = CatalogKeys({KeyNumber(9)});
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   REQUIRE(ContentsFor(store, *item, reader).size() == 2);
@@ -150,8 +150,8 @@ TEST_CASE("contents in use past the capacity refuse new ones until one of them b
   const auto item = ItemNumber(1);
   for (int i = 0; i < 2; ++i) {
     REQUIRE(store.Put(EmbeddingNumber(i)).ok());
-    item->content_keys.push_back(KeyNumber(i));
   }
+  item->keys = ContentKeys({KeyNumber(0), KeyNumber(1)});
   REQUIRE(store.Acquire(*item).ok());
   REQUIRE_FALSE(store.full());
   Content third = EmbeddingNumber(2);
@@ -186,7 +186,7 @@ TEST_CASE("catalogs and overlays that no item uses leave too, and then what they
   const std::size_t bytes = EmbeddingNumber(0).bytes();
   ContentStore store({.capacity_bytes = 12 * bytes, .unused_capacity_bytes = 4 * bytes});
   const auto held = ItemNumber(1);
-  held->catalog_keys = {KeyNumber(1000)};
+  held->keys = CatalogKeys({KeyNumber(1000)});
   for (int i = 0; i < 500; ++i) {
     REQUIRE(store.Put(EmbeddingNumber(i)).ok());
     REQUIRE(store.Put(CatalogOf(1000 + i, {KeyNumber(i)})).ok());
@@ -206,8 +206,9 @@ TEST_CASE("catalogs and overlays that no item uses leave too, and then what they
   REQUIRE_FALSE(store.Contains(KeyNumber(1)));
   REQUIRE(store.Contains(KeyNumber(2499)));
   const auto late = ItemNumber(2);
-  late->catalog_keys = {KeyNumber(1001), KeyNumber(1000), KeyNumber(2001)};
-  late->content_keys = {KeyNumber(1), KeyNumber(0)};
+  late->keys = std::make_shared<const ItemKeys>(
+      ItemKeys{.contents = {KeyNumber(1), KeyNumber(0)},
+               .catalogs = {KeyNumber(1001), KeyNumber(1000), KeyNumber(2001)}});
   REQUIRE(absl::IsNotFound(store.Acquire(*late)));
   REQUIRE(store.Missing(*late) == std::vector<Key>{KeyNumber(1), KeyNumber(1001), KeyNumber(2001)});
 }
@@ -221,8 +222,8 @@ TEST_CASE("what a reader forgot it is given again, a list with its own candidate
                     .body = Overlay{.base = KeyNumber(9), .removed = {}, .appended = {}}})
               .ok());
   const auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(3)};
-  item->catalog_keys = {KeyNumber(10)};
+  item->keys = std::make_shared<const ItemKeys>(
+      ItemKeys{.contents = {KeyNumber(3)}, .catalogs = {KeyNumber(10)}});
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   const int other = *store.OpenReader();
@@ -245,7 +246,7 @@ TEST_CASE("chunks without users stand in a line of their own, which pushes out n
   ContentStore store({.unused_capacity_bytes = 40 * bytes});
   for (int i = 0; i < 20; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
   const auto held = ItemNumber(1);
-  held->chunk_keys = {KeyNumber(100), KeyNumber(100)};
+  held->keys = ChunkKeys({KeyNumber(100), KeyNumber(100)});
   for (int i = 100; i < 1000; ++i) {
     REQUIRE(store.Put(ChunkNumber(i)).ok());
     if (i == 100) REQUIRE(store.Acquire(*held).ok());
@@ -271,17 +272,15 @@ TEST_CASE("an item names each content as what it is") {
   REQUIRE(store.Put(ChunkNumber(2)).ok());
   REQUIRE(store.Put(CatalogOf(3, {KeyNumber(1)})).ok());
   const auto item = ItemNumber(1);
-  for (auto* keys : {&item->content_keys, &item->catalog_keys, &item->chunk_keys}) {
+  for (const auto& [named, number] :
+       {std::pair(&ContentKeys, 1), std::pair(&ChunkKeys, 2), std::pair(&CatalogKeys, 3)}) {
     for (int i = 1; i <= 3; ++i) {
-      *keys = {KeyNumber(i)};
-      const bool right = (keys == &item->content_keys && i == 1) ||
-                         (keys == &item->chunk_keys && i == 2) ||
-                         (keys == &item->catalog_keys && i == 3);
+      item->keys = named({KeyNumber(i)});
+      const bool right = i == number;
       REQUIRE(store.Missing(*item).empty() == right);
       REQUIRE(store.Acquire(*item).ok() == right);
       if (right) store.Release(*item);
     }
-    keys->clear();
   }
   REQUIRE(absl::IsInvalidArgument(store.Put(ChunkNumber(1))));
 }
@@ -291,7 +290,7 @@ TEST_CASE("a reader is given a chunk once, again when it forgot it, whatever emb
   REQUIRE(store.Put(EmbeddingNumber(1)).ok());
   REQUIRE(store.Put(ChunkNumber(2)).ok());
   const auto item = ItemNumber(1);
-  item->chunk_keys = {KeyNumber(2)};
+  item->keys = ChunkKeys({KeyNumber(2)});
   REQUIRE(store.Acquire(*item).ok());
   const int reader = *store.OpenReader();
   REQUIRE(ContentsFor(store, *item, reader) == std::vector<Key>{KeyNumber(2)});
@@ -335,9 +334,9 @@ TEST_CASE("an embedding is replaced by a larger one only where there is room") {
   const std::size_t capacity = 2 * bytes + 100;
   ContentStore store({.capacity_bytes = capacity, .unused_capacity_bytes = capacity});
   const auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(0)};
+  item->keys = ContentKeys({KeyNumber(0)});
   const auto other = ItemNumber(2);
-  other->content_keys = {KeyNumber(1)};
+  other->keys = ContentKeys({KeyNumber(1)});
   for (int i = 0; i < 2; ++i) REQUIRE(store.Put(EmbeddingNumber(i)).ok());
   REQUIRE(store.Acquire(*item).ok());
   REQUIRE(store.Acquire(*other).ok());
@@ -357,16 +356,18 @@ TEST_CASE("uses are what items hold, whatever the order of putting, acquiring an
   runtime::Random random(11);
   const std::size_t bytes = EmbeddingNumber(0).bytes();
   ContentStore store({.capacity_bytes = 1 << 30, .unused_capacity_bytes = 4 * bytes});
-  std::vector<std::unique_ptr<Item>> held;
+  std::vector<std::shared_ptr<Item>> held;
   for (int i = 0; i < 5000; ++i) {
     const int choice = static_cast<int>(random.Below(3));
     if (choice == 0) {
       REQUIRE(store.Put(EmbeddingNumber(static_cast<int>(random.Below(30)))).ok());
     } else if (choice == 1) {
       auto item = ItemNumber(1);
+      std::vector<Key> keys;
       for (int k = 0; k < 3; ++k) {
-        item->content_keys.push_back(KeyNumber(static_cast<int>(random.Below(30))));
+        keys.push_back(KeyNumber(static_cast<int>(random.Below(30))));
       }
+      item->keys = ContentKeys(std::move(keys));
       if (store.Acquire(*item).ok()) held.push_back(std::move(item));
     } else if (!held.empty()) {
       const std::size_t at = random.Below(held.size());
@@ -374,7 +375,9 @@ TEST_CASE("uses are what items hold, whatever the order of putting, acquiring an
       held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
     }
     std::set<Key> used;
-    for (const auto& item : held) used.insert(item->content_keys.begin(), item->content_keys.end());
+    for (const auto& item : held) {
+      used.insert(item->keys->contents.begin(), item->keys->contents.end());
+    }
     for (const Key& key : used) REQUIRE(store.Contains(key));
     REQUIRE(store.bytes() - store.unused_bytes() == used.size() * bytes);
     REQUIRE(store.unused_bytes() <= 5 * bytes);

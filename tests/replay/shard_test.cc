@@ -55,7 +55,7 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
   REQUIRE(shard->Put(EmbeddingNumber(1)).ok());
   for (std::uint64_t i = 0; i < 6; ++i) {
     auto item = ItemNumber(i);
-    item->content_keys = {KeyNumber(1)};
+    item->keys = ContentKeys({KeyNumber(1)});
     REQUIRE(shard->Insert("unrolls", item).ok());
   }
   const int reader = *shard->OpenReader();
@@ -102,7 +102,7 @@ TEST_CASE("tables with a remover evict items to make room for contents, others r
     for (int i = 0; i < 3; ++i) {
       REQUIRE(shard.Put(EmbeddingNumber(i)).ok());
       auto item = ItemNumber(static_cast<std::uint64_t>(i));
-      item->content_keys = {KeyNumber(i)};
+      item->keys = ContentKeys({KeyNumber(i)});
       REQUIRE(shard.Insert("unrolls", item).ok());
     }
     REQUIRE(shard.Put(EmbeddingNumber(3)).ok() == removes);
@@ -181,21 +181,21 @@ TEST_CASE("two tables share chunks, which stay exactly as long as an item of eit
   for (std::uint64_t number = 0; number < 20000; ++number) {
     const std::string name = random.Below(2) == 0 ? "one" : "other";
     auto item = ItemNumber(number);
-    for (int i = 0; i < 3; ++i) {
-      item->chunk_keys.push_back(KeyNumber(static_cast<int>(random.Below(9))));
-    }
+    std::vector<Key> chunks;
+    for (int i = 0; i < 3; ++i) chunks.push_back(KeyNumber(static_cast<int>(random.Below(9))));
     if (random.Below(2) == 0) {
-      model.Put(item->chunk_keys[0]);
-      REQUIRE(shard->Put({.key = item->chunk_keys[0], .body = Chunk{.data = "rows"}}).ok());
+      model.Put(chunks[0]);
+      REQUIRE(shard->Put({.key = chunks[0], .body = Chunk{.data = "rows"}}).ok());
     }
-    if (random.Below(4) == 0) item->chunk_keys.assign(3, item->chunk_keys[0]);
+    if (random.Below(4) == 0) chunks.assign(3, Key(chunks[0]));
+    item->keys = ChunkKeys(chunks);
     const std::set<Key> present = model.Present();
     std::vector<Key> missing;
-    for (const Key& key : item->chunk_keys) {
+    for (const Key& key : chunks) {
       if (!present.contains(key)) missing.push_back(key);
     }
     REQUIRE(shard->Missing(*item) == missing);
-    ChunkModel::Held held{.number = number, .chunks = item->chunk_keys};
+    ChunkModel::Held held{.number = number, .chunks = chunks};
     const absl::Status status = shard->Insert(name, item);
     REQUIRE(status.ok() == missing.empty());
     REQUIRE(absl::IsNotFound(status) != missing.empty());
@@ -289,7 +289,7 @@ void InsertMany(Shard& shard, Tally& tally, std::uint64_t first, std::uint64_t c
     const int number = static_cast<int>(i % 50);
     if (!shard.Put(EmbeddingNumber(number)).ok()) tally.Fail();
     auto item = ItemNumber(first + i);
-    item->content_keys = {KeyNumber(number)};
+    item->keys = ContentKeys({KeyNumber(number)});
     while (item && !shard.Insert("unrolls", item).ok()) {
       seen = shard.AwaitChange(seen, std::chrono::milliseconds(20));
     }
@@ -304,7 +304,7 @@ void DrawMany(Shard& shard, Tally& tally, std::size_t expected) {
     const SampleBatch batch = shard.Sample("unrolls", reader, 4, 1 << 20);
     for (const auto& content : batch.contents) ++known[content->key];
     for (const SampledItem& sample : batch.samples) {
-      if (known[sample.item->content_keys[0]] != 1) tally.Fail();
+      if (known[sample.item->keys->contents[0]] != 1) tally.Fail();
     }
     if (!tally.Add(batch, expected)) return;
     if (batch.samples.empty()) seen = shard.AwaitChange(seen, std::chrono::milliseconds(20));

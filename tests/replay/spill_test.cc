@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kPayload = 10000;
 
 // An item whose payload tells its number.
-std::unique_ptr<Item> ItemWith(std::uint64_t number, std::uint64_t step = 0,
+std::shared_ptr<Item> ItemWith(std::uint64_t number, std::uint64_t step = 0,
                                std::size_t payload = kPayload) {
   auto item = ItemNumber(number, step, payload);
   item->payload = std::to_string(number) + std::string(item->payload).substr(8) +
@@ -210,7 +210,7 @@ TEST_CASE("a table with little memory does what one with enough does, whatever c
       if (choice < 4) {
         auto item = ItemWith(random.Below(400), i / 50, 100 + random.Below(kPayload));
         item->priority = static_cast<float>(random.Uniform());
-        auto copy = std::make_unique<Item>(*item);
+        auto copy = std::make_shared<Item>(*item);
         absl::Status status = spilling.shard->Insert("unrolls", item);
         if (runtime::Message(status).find("written to disk") != std::string::npos) {
           spilling.disk->Write();

@@ -20,7 +20,7 @@ std::unique_ptr<Table> MakeTable(ContentStore& contents, TableOptions options) {
   return *std::move(table);
 }
 
-absl::Status Insert(Table& table, std::unique_ptr<Item> item) { return table.Insert(item); }
+absl::Status Insert(Table& table, std::shared_ptr<Item> item) { return table.Insert(item); }
 
 TEST_CASE("a table gives items oldest first, each as often as it may, and then no more") {
   ContentStore contents({});
@@ -215,7 +215,7 @@ TEST_CASE("an item refused for its contents evicts nothing") {
   const auto table = MakeTable(contents, {.remover = SelectorKind::kFifo, .max_size = 1});
   REQUIRE(Insert(*table, ItemNumber(1)).ok());
   auto item = ItemNumber(2);
-  item->content_keys = {KeyNumber(1)};
+  item->keys = ContentKeys({KeyNumber(1)});
   REQUIRE(absl::IsNotFound(table->Insert(item)));
   REQUIRE(table->Sample()->item->id.environment_id == 1);
 }
@@ -249,7 +249,7 @@ TEST_CASE("a table holds the contents of its items until they leave") {
   ContentStore contents({.unused_capacity_bytes = 1 << 20});
   const auto table = MakeTable(contents, {});
   auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(1)};
+  item->keys = ContentKeys({KeyNumber(1)});
   REQUIRE(absl::IsNotFound(table->Insert(item)));
   REQUIRE(contents.Put(EmbeddingNumber(1)).ok());
   REQUIRE(table->Insert(item).ok());
@@ -282,7 +282,7 @@ TEST_CASE("a table below its minimum size gives items while contents in use leav
   ContentStore contents({.capacity_bytes = 2 * bytes, .unused_capacity_bytes = 2 * bytes});
   const auto table = MakeTable(contents, {.limiter = {.min_size = 4}});
   auto item = ItemNumber(1);
-  item->content_keys = {KeyNumber(0), KeyNumber(1)};
+  item->keys = ContentKeys({KeyNumber(0), KeyNumber(1)});
   for (int i = 0; i < 2; ++i) REQUIRE(contents.Put(EmbeddingNumber(i)).ok());
   REQUIRE(table->Insert(item).ok());
   REQUIRE_FALSE(table->Sample());

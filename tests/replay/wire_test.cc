@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/wire.h"
 
+#include <grpcpp/support/proto_buffer_reader.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/replay/messages.h"
@@ -83,7 +86,8 @@ TEST_CASE("a batch goes out contents first, in messages of bounded size, and com
   proto::Item copy = item;
   batch.samples.push_back({.item = *FromProto(copy, 1000), .table_size = 9, .times_sampled = 2});
 
-  const std::vector<proto::SampleReply> replies = ToReplies(batch);
+  std::vector<proto::SampleReply> replies;
+  for (auto& reply : ToReplies(batch)) replies.push_back(std::move(reply.message));
   REQUIRE(replies.size() >= 3);
   int vectors = 0;
   for (const auto& reply : replies) {
@@ -101,6 +105,65 @@ TEST_CASE("a batch goes out contents first, in messages of bounded size, and com
   REQUIRE(last.items(0).item().SerializeAsString() == item.SerializeAsString());
   REQUIRE(last.items(0).table_size() == 9);
   REQUIRE(last.items(0).times_sampled() == 2);
+}
+
+TEST_CASE("a large payload is sent from where its item holds it, as long as that takes") {
+  proto::Item large = ItemOf(1, 0, 2 * kReferencedBytes);
+  proto::Item small = ItemOf(2);
+  SampleBatch batch;
+  for (const proto::Item* item : {&small, &large}) {
+    proto::Item copy = *item;
+    batch.samples.push_back({.item = *FromProto(copy, 1 << 20), .table_size = 2});
+  }
+  const std::weak_ptr<const Item> held = batch.samples[1].item;
+  const char* const bytes = batch.samples[1].item->payload.data();
+  std::vector<Outgoing<proto::SampleReply>> replies = ToReplies(batch);
+  REQUIRE(replies.size() == 1);
+  batch.samples.clear();
+  {
+    grpc::ByteBuffer buffer = Encode(std::move(replies[0]));
+    std::vector<grpc::Slice> slices;
+    REQUIRE(buffer.Dump(&slices).ok());
+    REQUIRE(std::ranges::count_if(slices, [&](const grpc::Slice& slice) {
+              return reinterpret_cast<const char*>(slice.begin()) == bytes &&
+                     slice.size() == large.payload().size();
+            }) == 1);
+    proto::SampleReply reply;
+    grpc::ProtoBufferReader reader(&buffer);
+    REQUIRE(reply.ParseFromZeroCopyStream(&reader));
+    REQUIRE(reply.items_size() == 2);
+    small.clear_table();
+    large.clear_table();
+    REQUIRE(reply.items(0).item().SerializeAsString() == small.SerializeAsString());
+    REQUIRE(reply.items(1).item().SerializeAsString() == large.SerializeAsString());
+    REQUIRE(reply.items(1).table_size() == 2);
+    replies.clear();
+    REQUIRE_FALSE(held.expired());
+  }
+  REQUIRE(held.expired());
+}
+
+TEST_CASE("a request with large and small payloads reads as if nothing had been apart") {
+  proto::InsertRequest whole;
+  Outgoing<proto::InsertRequest> apart;
+  whole.mutable_hello()->set_client("client");
+  apart.message.mutable_hello()->set_client("client");
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    proto::Item item = ItemOf(i, 0, i * kReferencedBytes / 2);
+    item.add_chunk_keys(KeyBytes("chunk"));
+    *whole.add_items() = item;
+    if (i >= 2) {
+      const std::shared_ptr<const std::string> payload(item.release_payload());
+      apart.payloads.resize(i + 1);
+      apart.payloads[i] = {.bytes = *payload, .owner = payload};
+    }
+    *apart.message.add_items() = std::move(item);
+  }
+  grpc::ByteBuffer buffer = Encode(std::move(apart));
+  proto::InsertRequest read;
+  grpc::ProtoBufferReader reader(&buffer);
+  REQUIRE(read.ParseFromZeroCopyStream(&reader));
+  REQUIRE(read.SerializeAsString() == whole.SerializeAsString());
 }
 
 }  // namespace

@@ -23,9 +23,12 @@ proto::InsertReply Answer(const proto::Item& item, absl::StatusCode code, std::u
   return reply;
 }
 
-std::size_t ItemsIn(const std::vector<proto::InsertRequest>& messages) {
+using Messages = std::vector<Outgoing<proto::InsertRequest>>;
+
+std::size_t ItemsIn(const Messages& messages) {
   std::size_t items = 0;
-  for (const auto& message : messages) items += static_cast<std::size_t>(message.items_size());
+  for (const auto& [message, payloads] : messages)
+    items += static_cast<std::size_t>(message.items_size());
   return items;
 }
 
@@ -42,8 +45,8 @@ TEST_CASE("an outbox sends no more unanswered items than it has credit for") {
   REQUIRE(outcome.acknowledged == 1);
   REQUIRE(outcome.bytes == ItemOf(0).payload().size());
   REQUIRE(outbox.size() == 2);
-  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 1);
-  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 2);
+  REQUIRE(outbox.SendNext(1, outcome).back().message.items(0).id().environment_id() == 1);
+  REQUIRE(outbox.SendNext(1, outcome).back().message.items(0).id().environment_id() == 2);
   REQUIRE_FALSE(outbox.MaySend());
 }
 
@@ -63,7 +66,7 @@ TEST_CASE("small items share a message, in order and behind the contents that th
   while (outbox.MaySend()) {
     const auto messages = outbox.SendNext(64, outcome);
     calls.push_back(ItemsIn(messages));
-    for (const proto::InsertRequest& message : messages) {
+    for (const auto& [message, payloads] : messages) {
       for (const auto& embeddings : message.embeddings()) known.insert(embeddings.keys());
       for (const proto::Item& item : message.items()) {
         REQUIRE(known.contains(item.content_keys(0)));
@@ -95,7 +98,7 @@ TEST_CASE("an item that is dropped makes no item that is on its way go twice") {
   const auto messages = outbox.SendNext(64, outcome);
   REQUIRE(outcome.without_content == 1);
   REQUIRE(ItemsIn(messages) == 1);
-  REQUIRE(messages.back().items(0).id().environment_id() == 3);
+  REQUIRE(messages.back().message.items(0).id().environment_id() == 3);
   for (std::uint64_t i = 1; i < 4; ++i) {
     outbox.Handle(Answer(ItemOf(i), absl::StatusCode::kOk, 8), outcome);
   }
@@ -115,6 +118,34 @@ TEST_CASE("a message ends before it gets too large, and holds one item of any si
   for (int i = 0; i < 3; ++i) REQUIRE(ItemsIn(outbox.SendNext(64, outcome)) == 1);
 }
 
+TEST_CASE("a large payload is handed on as often as it is sent, and never copied") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  proto::Item item = ItemOf(0, 0, kReferencedBytes);
+  const std::string payload = item.payload();
+  const char* const bytes = item.payload().data();
+  outbox.Add({std::move(item)});
+  outbox.Add({ItemOf(1)});
+  for (int i = 0; i < 2; ++i) {
+    outbox.Handle(Credit(8), outcome);
+    const Messages messages = outbox.SendNext(64, outcome);
+    REQUIRE(messages.size() == 1);
+    REQUIRE(messages[0].message.items(0).payload().empty());
+    REQUIRE(messages[0].message.items(1).payload() == ItemOf(1).payload());
+    REQUIRE(messages[0].payloads.size() == 1);
+    REQUIRE(messages[0].payloads[0].bytes.data() == bytes);
+    REQUIRE(messages[0].payloads[0].bytes == payload);
+    outbox.Disconnected();
+  }
+  outbox.Handle(Credit(8), outcome);
+  const Messages last = outbox.SendNext(64, outcome);
+  outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kOk, 8), outcome);
+  REQUIRE(outcome.bytes == payload.size());
+  // The message may still be on its way when the answer to an earlier one comes.
+  REQUIRE(last[0].payloads[0].bytes == payload);
+}
+
 TEST_CASE("contents go once a connection, candidates before their catalog, base before overlay") {
   FakeProvider provider;
   const proto::Catalog catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
@@ -132,7 +163,7 @@ TEST_CASE("contents go once a connection, candidates before their catalog, base 
   outbox.Handle(Credit(4), outcome);
 
   std::vector<std::string> order;
-  for (const auto& message : outbox.SendNext(1, outcome)) {
+  for (const auto& [message, payloads] : outbox.SendNext(1, outcome)) {
     for (const auto& embeddings : message.embeddings()) {
       order.push_back("embeddings " + std::to_string(embeddings.keys().size() / 16));
     }
@@ -164,7 +195,7 @@ TEST_CASE("large sets of embeddings are cut into messages of bounded size") {
   outbox.Add({std::move(item)});
   outbox.Handle(Credit(1), outcome);
   std::size_t keys = 0;
-  for (const auto& message : outbox.SendNext(1, outcome)) {
+  for (const auto& [message, payloads] : outbox.SendNext(1, outcome)) {
     REQUIRE(message.ByteSizeLong() < 2 * kMessageBytes);
     for (const auto& embeddings : message.embeddings()) keys += embeddings.keys().size() / 16;
   }
@@ -184,7 +215,7 @@ TEST_CASE("an item put off by the shard is sent again first; one refused is drop
   REQUIRE(outcome.refused == 1);
   REQUIRE_FALSE(outbox.MaySend());
   outbox.Handle(Credit(1), outcome);
-  REQUIRE(outbox.SendNext(1, outcome).back().items(0).id().environment_id() == 0);
+  REQUIRE(outbox.SendNext(1, outcome).back().message.items(0).id().environment_id() == 0);
   outbox.Handle(Answer(ItemOf(77), absl::StatusCode::kOk, 1), outcome);
   REQUIRE(outcome.acknowledged == 0);
 }
@@ -204,7 +235,7 @@ TEST_CASE("an item that is put off for want of room for its contents is never dr
   for (int i = 0; i < 50; ++i) {
     const auto messages = outbox.SendNext(1, outcome);
     REQUIRE(ItemsIn(messages) == 1);
-    REQUIRE(messages[0].embeddings_size() == 1);
+    REQUIRE(messages[0].message.embeddings_size() == 1);
     outbox.Handle(i % 2 == 0 ? put_off : missing, outcome);
   }
   REQUIRE(outcome.left() == 0);
@@ -283,10 +314,9 @@ ChunkedItem WithChunks(std::uint64_t environment, Chunks chunks) {
 }
 
 // Returns how many chunks the messages carry. Each must come before the items that use it.
-std::size_t ChunksIn(const std::vector<proto::InsertRequest>& messages,
-                     std::set<std::string>& known) {
+std::size_t ChunksIn(const Messages& messages, std::set<std::string>& known) {
   std::size_t chunks = 0;
-  for (const proto::InsertRequest& message : messages) {
+  for (const auto& [message, payloads] : messages) {
     for (const proto::Chunk& chunk : message.chunks()) {
       known.insert(chunk.key());
       ++chunks;

@@ -143,15 +143,10 @@ TEST_CASE("a shard of another protocol version is refused, naming both ends and 
   ScriptedShard shard([](const auto&) { return std::vector<proto::SampleReply>{}; }, 7);
   runtime::Mutex mutex;
   runtime::CondVar changed;
-  SampleLink link(
-      shard.address(), "learner",
-      [](proto::Replay::Stub& stub, grpc::ClientContext* context, SampleLink::Reactor* reactor) {
-        stub.async()->Sample(context, reactor);
-      },
-      [&] {
-        const runtime::MutexLock lock(mutex);
-        changed.NotifyAll();
-      });
+  SampleLink link(shard.address(), "Sample", "learner", [&] {
+    const runtime::MutexLock lock(mutex);
+    changed.NotifyAll();
+  });
   proto::SampleRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
   REQUIRE(link.MaybeOpen(runtime::SystemClock().Now(), hello));

@@ -38,7 +38,7 @@ std::string LargePayload(std::uint64_t number) {
   return payload;
 }
 
-std::unique_ptr<Item> LargeItem(std::uint64_t number) {
+std::shared_ptr<Item> LargeItem(std::uint64_t number) {
   auto item = ItemNumber(number);
   item->payload = LargePayload(number);
   return item;

@@ -102,7 +102,7 @@ void DoOne(std::mt19937_64& random, std::uint64_t& number, Shard& durable, Shard
         REQUIRE(shard->Put(EmbeddingNumber(content, encoder)).ok());
         auto item = ItemNumber(id, number / 4);
         item->priority = priority;
-        item->content_keys = {KeyNumber(content)};
+        item->keys = ContentKeys({KeyNumber(content)});
         codes[shard == &model] = shard->Insert(table, item).code();
       }
       REQUIRE(codes[0] == codes[1]);
@@ -156,7 +156,7 @@ TEST_CASE("contents that were evicted stay away, and those in use survive though
   for (int i = 0; i < 4; ++i) {
     REQUIRE(shard->Put(EmbeddingNumber(i)).ok());
     auto item = ItemNumber(static_cast<std::uint64_t>(i));
-    item->content_keys = {KeyNumber(i)};
+    item->keys = ContentKeys({KeyNumber(i)});
     REQUIRE(shard->Insert("unrolls", item).ok());
   }
   REQUIRE(SampleSome(*shard, "unrolls", 2).size() == 2);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// An outgoing message is one that is about to be sent, and whose large payloads stay where they
+// are: gRPC is given references to them, so none of their bytes is copied before the kernel copies
+// them.
+//
+// The bytes on the wire are those of the whole message. Small payloads stand in the message itself,
+// since for them a reference costs more than a copy.
+#pragma once
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "proto/replay.pb.h"
+
+namespace shoal::replay {
+
+// A payload of at least this size is sent by reference.
+inline constexpr std::size_t kReferencedBytes = std::size_t{16} << 10;
+
+// Bytes that live as long as `owner`, and never change meanwhile.
+struct SharedBytes {
+  std::string_view bytes = {};
+  std::shared_ptr<const void> owner = nullptr;
+};
+
+template <typename Message>
+struct Outgoing {
+  Message message = {};
+  // The payloads of the message's items, by their index. An item without one here, or with an empty
+  // one, has its payload in the message.
+  std::vector<SharedBytes> payloads = {};
+};
+
+// Return what gRPC sends. The buffer keeps the owners of the payloads until it is freed. Each item
+// is at most 2 GiB.
+grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing);
+grpc::ByteBuffer Encode(Outgoing<proto::SampleReply> outgoing);
+
+}  // namespace shoal::replay
