@@ -6,7 +6,6 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,12 +19,6 @@ using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
 using google::protobuf::io::StringOutputStream;
-
-// A part of a buffer.
-struct Range {
-  std::size_t begin = 0;
-  std::size_t size = 0;
-};
 
 constexpr std::uint32_t TagOf(int field) {
   return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
@@ -55,38 +48,43 @@ bool ParseBut(int field, CodedInputStream& in, Message& message, Take take) {
   return message.ParseFromString(rest);
 }
 
-bool ParseItem(CodedInputStream& in, proto::Item& item, Range& payload) {
-  return ParseBut(proto::Item::kPayloadFieldNumber, in, item, [&payload](CodedInputStream& field) {
-    payload = {.begin = static_cast<std::size_t>(field.CurrentPosition()),
-               .size = static_cast<std::size_t>(field.BytesUntilLimit())};
-    return field.Skip(field.BytesUntilLimit());
+bool ParseItem(CodedInputStream& in, proto::Item& item, std::optional<proto::Unroll>& unroll) {
+  return ParseBut(proto::Item::kPayloadFieldNumber, in, item, [&unroll](CodedInputStream& field) {
+    const bool sound = unroll.emplace().ParseFromCodedStream(&field);
+    // A zero among the tags ends a message, too.
+    const int rest = field.BytesUntilLimit();
+    if (!sound || rest > 0) unroll.reset();
+    return field.Skip(rest);
   });
 }
 
-bool ParseSampled(CodedInputStream& in, proto::SampledItem& sampled, Range& payload) {
+bool ParseSampled(CodedInputStream& in, proto::SampledItem& sampled,
+                  std::optional<proto::Unroll>& unroll) {
   proto::Item item;
+  // An item without a payload has an empty one.
+  unroll.emplace();
   const bool sound = ParseBut(
       proto::SampledItem::kItemFieldNumber, in, sampled,
-      [&item, &payload](CodedInputStream& field) { return ParseItem(field, item, payload); });
+      [&item, &unroll](CodedInputStream& field) { return ParseItem(field, item, unroll); });
   *sampled.mutable_item() = std::move(item);
   return sound;
 }
 
-bool ParseReply(grpc::ByteBuffer& buffer, proto::SampleReply& reply, std::vector<Range>& payloads) {
+bool ParseReply(grpc::ByteBuffer& buffer, IncomingReply& incoming) {
   grpc::ProtoBufferReader reader(&buffer);
   CodedInputStream in(&reader);
   in.PushLimit(static_cast<int>(buffer.Length()));
   std::vector<proto::SampledItem> items;
   const bool sound =
-      ParseBut(proto::SampleReply::kItemsFieldNumber, in, reply,
-               [&items, &payloads](CodedInputStream& field) {
-                 return ParseSampled(field, items.emplace_back(), payloads.emplace_back());
+      ParseBut(proto::SampleReply::kItemsFieldNumber, in, incoming.reply,
+               [&items, &incoming](CodedInputStream& field) {
+                 return ParseSampled(field, items.emplace_back(), incoming.unrolls.emplace_back());
                });
-  for (proto::SampledItem& item : items) *reply.add_items() = std::move(item);
+  for (proto::SampledItem& item : items) *incoming.reply.add_items() = std::move(item);
   return sound;
 }
 
-// Returns whether an item of the reply is so large that its payload may stay where it is.
+// Returns whether an item of the reply is so large that its payload is to be parsed in place.
 bool HasLargeItem(grpc::ByteBuffer& buffer) {
   if (buffer.Length() < kReferencedBytes) return false;
   grpc::ProtoBufferReader reader(&buffer);
@@ -104,55 +102,23 @@ bool HasLargeItem(grpc::ByteBuffer& buffer) {
   return false;
 }
 
-// Takes references to a part of the slices, which begin at `offset` of the buffer. Later parts have
-// to lie behind this one.
-class Cutter {
- public:
-  explicit Cutter(const grpc::ByteBuffer& buffer) { buffer.Dump(&slices_).IgnoreError(); }
-
-  grpc::ByteBuffer Cut(const Range& range) {
-    std::vector<grpc::Slice> parts;
-    const std::size_t end = range.begin + range.size;
-    while (at_ < slices_.size() && offset_ < end) {
-      const grpc::Slice& slice = slices_[at_];
-      const std::size_t first = range.begin - std::min(range.begin, offset_);
-      const std::size_t last = std::min(slice.size(), end - offset_);
-      if (first < last) parts.push_back(slice.sub(first, last));
-      if (last < slice.size()) break;
-      offset_ += slice.size();
-      ++at_;
-    }
-    return {parts.data(), parts.size()};
-  }
-
- private:
-  std::vector<grpc::Slice> slices_;
-  std::size_t at_ = 0;
-  std::size_t offset_ = 0;
-};
-
 }  // namespace
 
-bool ParsePayload(const IncomingReply& incoming, int item, proto::Unroll& unroll) {
-  if (incoming.payloads.empty()) {
+bool TakeUnroll(IncomingReply& incoming, int item, proto::Unroll& unroll) {
+  if (incoming.unrolls.empty()) {
     return unroll.ParseFromString(incoming.reply.items(item).item().payload());
   }
-  grpc::ByteBuffer payload = incoming.payloads[static_cast<std::size_t>(item)];
-  grpc::ProtoBufferReader reader(&payload);
-  return unroll.ParseFromZeroCopyStream(&reader);
+  std::optional<proto::Unroll>& parsed = incoming.unrolls[static_cast<std::size_t>(item)];
+  if (!parsed) return false;
+  unroll = *std::move(parsed);
+  return true;
 }
 
 bool Decode(grpc::ByteBuffer& buffer, IncomingReply& incoming) {
   incoming.Clear();
-  if (!HasLargeItem(buffer)) {
-    grpc::ProtoBufferReader reader(&buffer);
-    return incoming.reply.ParseFromZeroCopyStream(&reader);
-  }
-  std::vector<Range> ranges;
-  if (!ParseReply(buffer, incoming.reply, ranges)) return false;
-  Cutter cutter(buffer);
-  for (const Range& range : ranges) incoming.payloads.push_back(cutter.Cut(range));
-  return true;
+  if (HasLargeItem(buffer)) return ParseReply(buffer, incoming);
+  grpc::ProtoBufferReader reader(&buffer);
+  return incoming.reply.ParseFromZeroCopyStream(&reader);
 }
 
 }  // namespace shoal::replay::client

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reply of a sampling stream as it came, whose large payloads stay in gRPC's memory until they
-// are parsed, so that none of their bytes is copied before.
+// A reply of a sampling stream as it came. Large payloads are parsed into unrolls where gRPC has
+// them, so their bytes are copied once. They are parsed by gRPC's thread, right after it has read
+// them: memory that another thread gives back is no longer in the caches when gRPC reads into it
+// again.
 //
 // It is what a stream of gRPC receives in place of a proto::SampleReply, from the same bytes.
 #pragma once
@@ -8,6 +10,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 
+#include <optional>
 #include <vector>
 
 #include "proto/replay.pb.h"
@@ -17,18 +20,18 @@ namespace shoal::replay::client {
 
 struct IncomingReply {
   proto::SampleReply reply = {};
-  // The payloads of the reply's items, by their index. Empty where the payloads are in the items.
-  std::vector<grpc::ByteBuffer> payloads = {};
+  // The payloads of the reply's items, by their index, and nothing for one that is no Unroll. Empty
+  // where the payloads are in the items.
+  std::vector<std::optional<proto::Unroll>> unrolls = {};
 
   const proto::SampleWelcome& welcome() const { return reply.welcome(); }
   void Clear() { *this = {}; }
 };
 
-// Parses the payload of the item with this index. Returns false if it is no Unroll.
-bool ParsePayload(const IncomingReply& incoming, int item, proto::Unroll& unroll);
+// Moves the unroll of the item with this index into `unroll`. Returns false if there is none.
+bool TakeUnroll(IncomingReply& incoming, int item, proto::Unroll& unroll);
 
-// Splits what came into the reply and the payloads, if one of these is to stay where it is. Returns
-// false if it is no SampleReply.
+// Parses what came. Returns false if it is no SampleReply.
 bool Decode(grpc::ByteBuffer& buffer, IncomingReply& incoming);
 
 }  // namespace shoal::replay::client

@@ -110,8 +110,7 @@ class Sampler::Impl {
   void TellForgotten();
   void TellForgottenChunks(Worker& worker) ABSL_LOCKS_EXCLUDED(mutex_);
   void Deliver(Worker& worker, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Queue(std::size_t shard, const IncomingReply& incoming, int index)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Queue(std::size_t shard, IncomingReply& incoming, int index) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -491,12 +490,12 @@ void Sampler::Impl::Deliver(Worker& worker, proto::SampleReply& reply) {
   }
 }
 
-void Sampler::Impl::Queue(std::size_t shard, const IncomingReply& incoming, int index) {
+void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index) {
   SampledUnroll out;
   const proto::SampledItem& item = incoming.reply.items(index);
   const proto::Item& source = item.item();
   const proto::UnrollId& id = source.id();
-  if (!ParsePayload(incoming, index, out.unroll)) {
+  if (!TakeUnroll(incoming, index, out.unroll)) {
     CountInvalid(runtime::InvalidArgument("an item's payload is no Unroll"));
     return;
   }

@@ -48,29 +48,47 @@ TEST_CASE("a reply reads the same whether its payloads are large or small, and i
     REQUIRE(Decode(buffer, incoming));
     const bool apart =
         std::ranges::any_of(sizes, [](std::size_t size) { return size >= kReferencedBytes; });
-    if (apart) REQUIRE(incoming.payloads.size() == sizes.size());
+    if (apart) REQUIRE(incoming.unrolls.size() == sizes.size());
     for (int i = 0; i < expected.items_size(); ++i) {
       proto::Unroll unroll;
-      REQUIRE(ParsePayload(incoming, i, unroll));
+      REQUIRE(TakeUnroll(incoming, i, unroll));
       proto::Item& item = *expected.mutable_items(i)->mutable_item();
       REQUIRE(unroll.SerializeAsString() == item.payload());
-      if (!incoming.payloads.empty()) item.clear_payload();
+      if (!incoming.unrolls.empty()) item.clear_payload();
     }
     REQUIRE(incoming.reply.SerializeAsString() == expected.SerializeAsString());
   }
 }
 
-TEST_CASE("a large payload that came stays where it is until it is parsed") {
-  const std::string bytes = ReplyOf({10, kReferencedBytes, 20}).SerializeAsString();
-  const grpc::Slice whole(bytes);
+TEST_CASE("a large payload is parsed where it came, and stands nowhere else") {
+  const proto::SampleReply expected = ReplyOf({10, kReferencedBytes, 20});
+  const grpc::Slice whole(expected.SerializeAsString());
   grpc::ByteBuffer buffer(&whole, 1);
   IncomingReply incoming;
   REQUIRE(Decode(buffer, incoming));
-  REQUIRE(incoming.payloads.size() == 3);
-  grpc::Slice payload;
-  REQUIRE(incoming.payloads[1].TrySingleSlice(&payload).ok());
-  REQUIRE(payload.begin() > whole.begin());
-  REQUIRE(payload.end() < whole.end());
+  REQUIRE(incoming.unrolls.size() == 3);
+  for (const proto::SampledItem& sampled : incoming.reply.items()) {
+    REQUIRE(sampled.item().payload().empty());
+  }
+  REQUIRE(incoming.unrolls[1]->SerializeAsString() == expected.items(1).item().payload());
+}
+
+TEST_CASE("a large payload that is no unroll costs its item, and no other of the reply") {
+  proto::SampleReply reply = ReplyOf({10, 20, 30, 40});
+  reply.mutable_items(1)->mutable_item()->set_payload(std::string(kReferencedBytes, '\xff'));
+  std::string cut = ReplyOf({kReferencedBytes}).items(0).item().payload();
+  cut.resize(cut.size() - 1);
+  // A zero is no tag, also where everything before it is sound.
+  reply.mutable_items(0)->mutable_item()->mutable_payload()->append(3, '\0');
+  reply.mutable_items(2)->mutable_item()->set_payload(cut);
+  runtime::Random random(3);
+  grpc::ByteBuffer buffer = Pieces(reply.SerializeAsString(), 1000, random);
+  IncomingReply incoming;
+  REQUIRE(Decode(buffer, incoming));
+  for (int i = 0; i < 4; ++i) {
+    proto::Unroll unroll;
+    REQUIRE(TakeUnroll(incoming, i, unroll) == (i == 3));
+  }
 }
 
 TEST_CASE("a reply that was cut off or changed is refused or read, and harms nothing") {
@@ -95,7 +113,7 @@ TEST_CASE("a reply that was cut off or changed is refused or read, and harms not
     for (int i = 0; i < plain.items_size(); ++i) {
       proto::Unroll unroll;
       proto::Unroll expected;
-      REQUIRE(ParsePayload(incoming, i, unroll) ==
+      REQUIRE(TakeUnroll(incoming, i, unroll) ==
               expected.ParseFromString(plain.items(i).item().payload()));
     }
   }
