@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy's epoch: a number in a file that increases by one at each start of the learner.
+// The policy's epoch: a number that increases by one at each start of the learner, in a file of
+// each folder of its run.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,11 @@
 
 namespace shoal::learner {
 
-// Adds one to the number in `path` (0 if there is no file) and returns it once the file is on disk.
-// Returns DATA_LOSS, which names the path, if the file holds no number: inference servers would
-// refuse the parameters of an epoch that went back.
-absl::StatusOr<std::uint64_t> BumpEpoch(const std::string& path);
+// Returns the number in `path`, 0 if there is no file. Returns DATA_LOSS, which names the path, if
+// the file holds no number below 2^53: inference servers would refuse the parameters of an epoch
+// that went back.
+absl::StatusOr<std::uint64_t> ReadEpoch(const std::string& path);
+// Returns once the number is on disk.
+absl::Status WriteEpoch(const std::string& path, std::uint64_t epoch);
 
 }  // namespace shoal::learner

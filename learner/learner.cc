@@ -87,6 +87,8 @@ Note ParseNote(const std::string& text) {
   return note;
 }
 
+std::string CheckpointsFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Learner>> Learner::Create(
@@ -117,33 +119,47 @@ std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 
 absl::Status Learner::Resume() {
   const std::string& other = setup_.learner.start_from;
-  absl::StatusOr<std::string> note = LoadCheckpoint(setup_.run.path());
-  parts_->has_checkpoint = note.ok();
-  if (absl::IsNotFound(note.status()) && !other.empty()) {
-    note = LoadCheckpoint(other);
-    if (!note.ok()) return runtime::Annotate(note.status(), "learner.start_from");
+  SHOAL_ASSIGN_OR_RETURN(parts_->checkpoints, MakeCheckpoints());
+  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  parts_->has_checkpoint = loaded.ok() && loaded->survives;
+  if (absl::IsNotFound(loaded.status()) && !other.empty()) {
+    loaded = LoadCheckpoint(other);
+    if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
   }
-  if (note.ok()) {
-    parts_->environment_steps = ParseNote(*note).environment_steps;
+  if (loaded.ok()) {
+    parts_->environment_steps = ParseNote(loaded->note).environment_steps;
     parts_->earlier_environment_steps = parts_->environment_steps;
-  } else if (!absl::IsNotFound(note.status())) {
-    return note.status();
+  } else if (!absl::IsNotFound(loaded.status())) {
+    return loaded.status();
   }
   return CompareRanks("at start");
 }
 
-absl::StatusOr<std::string> Learner::LoadCheckpoint(const std::string& run_folder) {
-  const std::string folder = run_folder + "/checkpoints";
-  SHOAL_ASSIGN_OR_RETURN(std::string note, setup_.learner.fit_parameters
-                                               ? LoadFitting(folder)
-                                               : parts_->trainer->Load(folder));
-  spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
-               ParseNote(note).environment_steps, runtime::Quoted(folder));
-  return note;
+absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> Learner::MakeCheckpoints() {
+  return training::SharedCheckpoints::Create(
+      {.root = CheckpointsFolder(setup_.run.path()), .keep = algorithms::kKeptCheckpoints},
+      *parts_->reducer);
 }
 
-absl::StatusOr<std::string> Learner::LoadFitting(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(algorithms::FittedCheckpoint fitted, parts_->trainer->LoadFitting(folder));
+absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(const std::string& run_folder) {
+  const std::string folder = CheckpointsFolder(run_folder);
+  SHOAL_ASSIGN_OR_RETURN(const training::SharedCheckpoint found,
+                         training::ReadSharedCheckpoint(folder, *parts_->reducer));
+  for (const std::string& problem : found.problems) {
+    spdlog::warn("event=checkpoint_damaged problem={}", runtime::Quoted(problem));
+  }
+  auto note = setup_.learner.fit_parameters ? LoadFitting(found.checkpoint, folder)
+                                            : parts_->trainer->Load(found.checkpoint);
+  if (!note.ok()) return runtime::Annotate(note.status(), folder);
+  spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
+               ParseNote(*note).environment_steps, runtime::Quoted(folder));
+  return LoadedCheckpoint{*std::move(note), parts_->checkpoints->Survives(found)};
+}
+
+absl::StatusOr<std::string> Learner::LoadFitting(const training::Checkpoint& checkpoint,
+                                                 const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(algorithms::FittedCheckpoint fitted,
+                         parts_->trainer->LoadFitting(checkpoint));
   const std::string changes = ToString(fitted.parameters);
   if (changes.empty() || rank() != 0) return std::move(fitted.note);
   spdlog::info("event=fitted kept={} changes={}", fitted.parameters.kept.size(),
@@ -186,12 +202,15 @@ absl::Status Learner::CloneDemonstrations() {
 }
 
 absl::Status Learner::JoinEpoch() {
-  std::uint64_t epoch = 0;
-  if (rank() == 0) {
-    SHOAL_ASSIGN_OR_RETURN(epoch, BumpEpoch(setup_.run.path() + "/epoch"));
-  }
-  SHOAL_RETURN_IF_ERROR(
-      parts_->reducer->Broadcast(std::as_writable_bytes(std::span(&epoch, std::size_t{1}))));
+  const std::string file = setup_.run.path() + "/epoch";
+  SHOAL_ASSIGN_OR_RETURN(std::uint64_t epoch, ReadEpoch(file));
+  // A folder may be new, or of a machine that was away for some epochs.
+  auto newest = static_cast<double>(epoch);
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span(&newest, std::size_t{1})));
+  epoch = static_cast<std::uint64_t>(newest) + 1;
+  if (parts_->checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(WriteEpoch(file, epoch));
+  // Nobody publishes a version of an epoch that could be taken again.
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->Barrier());
   parts_->version = {epoch, 0};
   spdlog::info("event=epoch epoch={} rank={} ranks={}", epoch, rank(),
                parts_->reducer->world_size());
@@ -248,10 +267,18 @@ absl::Status Learner::Publish(bool save) {
 absl::Status Learner::SaveCheckpoint() {
   parts_->last_checkpoint = runtime::SystemClock().Now();
   parts_->has_checkpoint = true;
-  if (rank() != 0) return absl::OkStatus();
-  return parts_->trainer->Save(
-      setup_.run.path() + "/checkpoints",
-      ToText({.environment_steps = parts_->environment_steps, .version = parts_->version}));
+  // With asynchronous gradients rank 0 alone has the state.
+  if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(parts_->checkpoints->Settle());
+  return parts_->checkpoints->Begin([this] {
+    return parts_->trainer->Files(
+        ToText({.environment_steps = parts_->environment_steps, .version = parts_->version}));
+  });
+}
+
+bool Learner::IsCheckpointTime() const {
+  return Seconds(runtime::SystemClock().Now() - parts_->last_checkpoint) >=
+         setup_.learner.checkpoint_every_seconds;
 }
 
 absl::Status Learner::Run() {
@@ -291,6 +318,7 @@ absl::Status Learner::Finish() {
   // Parameters that were trained since the last version are another one.
   if (TrainedNumber() != parts_->published_number) ++parts_->version.step;
   absl::Status saved = parts_->breaker->healthy() ? SaveCheckpoint() : absl::OkStatus();
+  if (saved.ok()) saved = parts_->checkpoints->Settle();
   if (rank() == 0) {
     if (saved.ok()) saved = Publish(/*save=*/true);
     parts_->publication->Drain();
@@ -316,10 +344,11 @@ absl::StatusOr<bool> Learner::RunRound() {
   const auto agreeing = runtime::SystemClock().Now();
   parts.record.waiting_seconds = Seconds(agreeing - begin) - parts.record.decoding_seconds;
 
-  std::array<double, 2> sums = {static_cast<double>(parts.unrolls.size() + demonstrations),
-                                stopping ? 1.0 : 0.0};
+  std::array<double, 3> sums = {static_cast<double>(parts.unrolls.size() + demonstrations),
+                                stopping ? 1.0 : 0.0, parts.checkpoints->written() ? 0.0 : 1.0};
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(sums)));
   if (sums[1] > 0) return false;
+  if (sums[2] == 0) SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
   if (2 * sums[0] < static_cast<double>(setup_.learner.round_unrolls)) {
     parts.round->Restore(std::exchange(parts.unrolls, {}));
     return true;
@@ -336,12 +365,15 @@ absl::StatusOr<bool> Learner::RunRound() {
     std::move(drawn.begin(), drawn.end(), std::back_inserter(parts.unrolls));
     drawing_seconds = Seconds(runtime::SystemClock().Now() - drawing);
   }
-  std::array<double, 3> trained = {static_cast<double>(parts.unrolls.size()),
+  std::array<double, 4> trained = {static_cast<double>(parts.unrolls.size()),
                                    static_cast<double>(demonstrations)};
   for (const DecodedUnroll& unroll : std::span(parts.unrolls).first(parts.from_replay)) {
     trained[2] += unroll.key.use;
   }
+  // Ranks save together, so one clock decides.
+  trained[3] = rank() == 0 && IsCheckpointTime() ? 1.0 : 0.0;
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
+  parts.is_checkpoint_time = trained[3] > 0;
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
   parts.record.demonstrations = static_cast<std::int64_t>(trained[1]);
   parts.record.mean_use = trained[2] / std::max(1.0, trained[0] - trained[1]);
@@ -418,9 +450,12 @@ absl::Status Learner::AfterUpdate() {
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = update % options.checkpoint_every_updates == 0;
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
-  const bool checkpoint = parts.breaker->healthy() &&
-                          (checkpoint_due || (publishes && Seconds(begin - parts.last_checkpoint) >=
-                                                               options.checkpoint_every_seconds));
+  if (parts.joined != nullptr) {
+    parts.is_checkpoint_time = IsCheckpointTime();
+    if (parts.checkpoints->written()) SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
+  }
+  const bool checkpoint =
+      parts.breaker->healthy() && (checkpoint_due || (publishes && parts.is_checkpoint_time));
   if (publishes) {
     ++parts.version.step;
     SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
@@ -495,15 +530,17 @@ absl::Status Learner::Obey(const absl::Status& failure) {
 
 absl::Status Learner::RollBack() {
   Parts& parts = *parts_;
-  const absl::StatusOr<std::string> text = LoadCheckpoint(setup_.run.path());
-  if (absl::IsNotFound(text.status())) {
-    return runtime::OutOfRange("training diverged: " + runtime::Message(text.status()));
+  SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
+  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  if (absl::IsNotFound(loaded.status())) {
+    return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
   }
-  if (!text.ok()) return text.status();
+  if (!loaded.ok()) return loaded.status();
   // They are of versions that are condemned now.
   parts.evaluations.clear();
   SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
-  SHOAL_RETURN_IF_ERROR(Condemn(ParseNote(*text).version, TrainedNumber() == parts.epoch_number));
+  SHOAL_RETURN_IF_ERROR(
+      Condemn(ParseNote(loaded->note).version, TrainedNumber() == parts.epoch_number));
   SHOAL_RETURN_IF_ERROR(JoinEpoch());
   parts.epoch_number = TrainedNumber();
   parts.breaker->RolledBack();
@@ -516,8 +553,8 @@ absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) 
   Parts& parts = *parts_;
   const std::vector<VersionRange> ranges = VersionsAfter(saved, parts.version, continued);
   parts.quarantine->Add(ranges);
+  if (parts.checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
   if (rank() != 0) return absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
   SHOAL_ASSIGN_OR_RETURN(const auto shards, replay::client::ShardList::Create(
                                                 setup_.cluster.replay, setup_.cluster.replay_file));
   for (const VersionRange& range : ranges) {

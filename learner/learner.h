@@ -3,9 +3,11 @@
 // parameters.
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
-// update. Rank 0 then publishes, saves checkpoints and reports metrics. Files in the run's folder:
-// epoch, unrolls*.log, quarantine, checkpoints/, parameters/, learner.jsonl, and fitted.json where
-// a checkpoint of another policy was fitted.
+// update, save checkpoints. Rank 0 publishes and reports metrics. Files in the run's folder: epoch,
+// unrolls*.log, quarantine, checkpoints/, and of rank 0 parameters/, learner.jsonl, and fitted.json
+// where a checkpoint of another policy was fitted. Ranks of several machines may have a folder of
+// their own each: checkpoints are divided among these (training/shared_checkpoints.h), and all know
+// epoch and quarantine.
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
@@ -47,6 +49,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy_spec.h"
 #include "rl/parameters/version.h"
+#include "rl/training/shared_checkpoints.h"
 
 namespace shoal::learner {
 
@@ -106,12 +109,19 @@ class Learner {
   absl::Status Finish();
   absl::Status JoinEpoch();
   absl::Status Resume();
-  // Returns the note of the checkpoint. The errors are those of PolicyTrainer::Load, among them
-  // NOT_FOUND without a checkpoint.
-  absl::StatusOr<std::string> LoadCheckpoint(const std::string& run_folder);
+  struct LoadedCheckpoint {
+    std::string note;
+    // Whether it would still be there if any one folder of the ranks were lost.
+    bool survives = false;
+  };
+  // All ranks call these three together. The errors are those of ReadSharedCheckpoint and
+  // PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
+  absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> MakeCheckpoints();
+  absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(const std::string& run_folder);
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
   // returns its note.
-  absl::StatusOr<std::string> LoadFitting(const std::string& folder);
+  absl::StatusOr<std::string> LoadFitting(const training::Checkpoint& checkpoint,
+                                          const std::string& folder);
   absl::Status CloneDemonstrations();
   absl::Status MakeDemonstrationTable();
   // Returns false if all ranks must stop.
@@ -126,7 +136,11 @@ class Learner {
   absl::Status Publish(bool save);
   // The number of updates and clonings that made the parameters.
   std::int64_t TrainedNumber() const;
+  // Begins to save what there is now, on all ranks.
   absl::Status SaveCheckpoint();
+  bool IsCheckpointTime() const;
+  // Tells all ranks which versions and unrolls the folder of each knows of.
+  absl::Status ShareRecords();
   // Takes the evaluations that were reported and whose versions are not condemned.
   void TakeEvaluations();
   // Asks the circuit breaker about an update, and returns an error that undoes it unless it may

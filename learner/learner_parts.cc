@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "learner/unrolls/shared_records.h"
 #include "rl/collectives/socket.h"
 #include "rl/model/compute_device.h"
 
@@ -92,6 +93,7 @@ absl::Status Learner::Start() {
             parts.metrics));
   }
   SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
+  SHOAL_RETURN_IF_ERROR(ShareRecords());
   parts.breaker.emplace(options.breaker);
   const auto share = static_cast<std::size_t>(UnrollsOfRank(options.round_unrolls, ranks));
   parts.share = share;
@@ -134,6 +136,7 @@ absl::Status Learner::Start() {
   parts.epoch_number = TrainedNumber();
   // A rollback needs a checkpoint to go back to.
   if (!parts.has_checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
+  SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
   SHOAL_RETURN_IF_ERROR(Publish(/*save=*/true));
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(BeginExchange());
   if (setup_.local_rank != 0 || options.health_listen.empty()) return absl::OkStatus();
@@ -184,6 +187,10 @@ absl::Status Learner::BeginExchange() {
   SHOAL_ASSIGN_OR_RETURN(std::vector<int> sockets, parts.reducer->TakeConnections());
   const std::int64_t own = rank();
   parts.joined = std::exchange(parts.reducer, std::make_unique<collectives::SingleRank>(own));
+  const bool divided = parts.checkpoints->folders() > 1;
+  SHOAL_ASSIGN_OR_RETURN(parts.checkpoints, MakeCheckpoints());
+  // Nothing that other ranks have a part of can be gone back to any more.
+  if (divided) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
   const collectives::ExchangeOptions exchange{
       .limits = {.gradient_size = static_cast<std::size_t>(parts.trainer->gradient_size()),
                  .max_values = 2 * static_cast<std::size_t>(parts.trainer->parameter_count()),
@@ -225,6 +232,14 @@ absl::Status Learner::BeginExchange() {
                          .decoder = *parts.decoder,
                          .cloning = parts.cloning.get()}));
   return absl::OkStatus();
+}
+
+absl::Status Learner::ShareRecords() {
+  Parts& parts = *parts_;
+  if (parts.checkpoints->folders() == 1) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(ShareLedger(*parts.reducer, *parts.ledger));
+  SHOAL_RETURN_IF_ERROR(ShareQuarantine(*parts.reducer, *parts.quarantine));
+  return parts.checkpoints->keeps() ? parts.quarantine->Write() : absl::OkStatus();
 }
 
 absl::Status Learner::MakeDemonstrationTable() {

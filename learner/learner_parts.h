@@ -34,6 +34,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/version.h"
+#include "rl/training/shared_checkpoints.h"
 
 namespace shoal::learner {
 
@@ -57,6 +58,8 @@ struct Learner::Parts {
   std::size_t ranks = 1;
   // With asynchronous gradients: that of rank 0 applies them, that of another rank computes them.
   std::unique_ptr<algorithms::PolicyTrainer> trainer;
+  // Those of the group, or with asynchronous gradients, once training begins, those of this rank.
+  std::unique_ptr<training::SharedCheckpoints> checkpoints;
   std::unique_ptr<UnrollLedger> ledger;
   std::unique_ptr<LearnerMetrics> reports;    // rank 0
   std::unique_ptr<Publication> publication;   // rank 0
@@ -91,8 +94,10 @@ struct Learner::Parts {
   std::string encoder_version;
   EpisodeReturns episodes;
   double environment_steps = 0;
-  // Whether this run has a checkpoint of its own.
+  // Whether this run has a checkpoint of its own that the loss of one folder would leave.
   bool has_checkpoint = false;
+  // Whether the time between checkpoints was over when the round began.
+  bool is_checkpoint_time = false;
   // Those of earlier processes of this run.
   double earlier_environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();

@@ -38,8 +38,10 @@ class Quarantine {
   static absl::StatusOr<Quarantine> Read(const std::string& path);
 
   void Add(std::span<const VersionRange> ranges);
+  const std::vector<VersionRange>& ranges() const { return ranges_; }
   bool Contains(const parameters::Version& version) const;
-  // Replaces the file. Only one process may write it. The errors are those of WriteFileAtomically.
+  // Replaces the file. Only one process at a time may write it. The errors are those of
+  // WriteFileAtomically.
   absl::Status Write() const;
 
  private:

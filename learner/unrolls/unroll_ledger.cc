@@ -135,6 +135,11 @@ void UnrollLedger::Add(const UnrollUse& key) {
   order_.pop_front();
 }
 
+std::vector<UnrollUse> UnrollLedger::Newest(std::size_t count) const {
+  const auto some = static_cast<std::ptrdiff_t>(std::min(count, order_.size()));
+  return {order_.end() - some, order_.end()};
+}
+
 absl::Status UnrollLedger::Append(std::uint64_t epoch, std::uint64_t update,
                                   std::span<const UnrollUse> keys) {
   std::string lines;

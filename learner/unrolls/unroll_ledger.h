@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "learner/unrolls/unroll_use.h"
 #include "platform/runtime/status.h"
@@ -57,6 +58,8 @@ class UnrollLedger {
   void Add(const UnrollUse& key);
 
   std::size_t size() const { return keys_.size(); }
+  // Returns the uses that were added last, at most `count`, oldest first.
+  std::vector<UnrollUse> Newest(std::size_t count) const;
 
  private:
   explicit UnrollLedger(std::size_t window) : window_(window) {}

@@ -82,6 +82,50 @@ TEST_CASE(
   REQUIRE(runtime::Message(lost).find("learner.start_from") != std::string::npos);
 }
 
+// Runs a group whose ranks have folders of their own, and returns the digests of the parameters
+// that they resumed and that they ended with.
+std::vector<std::pair<std::string, std::string>> RunApart(const std::vector<LearnerSetup>& setups) {
+  std::vector<std::pair<std::string, std::string>> digests(setups.size());
+  const auto ends = doubles::TryRanks(
+      setups.size(), [&](std::size_t rank, collectives::GradientReducer& group) -> absl::Status {
+        SHOAL_ASSIGN_OR_RETURN(
+            const auto learner,
+            Learner::Create(setups[rank], std::make_unique<ThrowingReducer>(group, 0)));
+        digests[rank].first = learner->Digest();
+        SHOAL_RETURN_IF_ERROR(learner->Run());
+        digests[rank].second = learner->Digest();
+        return absl::OkStatus();
+      });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(end.ok());
+  }
+  return digests;
+}
+
+TEST_CASE("ranks that share no folder go on with the same bits, although one folder is lost") {
+  const std::size_t lost = GENERATE(0U, 1U);
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder other;
+  std::vector<std::string> ended_with;
+  for (std::int64_t epoch = 1; epoch <= 2; ++epoch) {
+    replay::ShardServer shard({.name = "unrolls"});
+    Fill(shard.shard(), epoch);
+    std::vector<LearnerSetup> setups = {Setup(folder, shard.address()),
+                                        Setup(other, shard.address())};
+    for (LearnerSetup& setup : setups) setup.learner.updates = epoch * kUpdates;
+    const auto digests = RunApart(setups);
+    REQUIRE(digests[0] == digests[1]);
+    if (epoch == 2) REQUIRE(digests[0].first == ended_with[0]);
+    ended_with.push_back(digests[0].second);
+    for (const LearnerSetup& setup : setups) {
+      REQUIRE(NewestCheckpoint(setup) == epoch * kUpdates);
+      REQUIRE(*runtime::ReadFile(setup.run.path() + "/epoch") == std::to_string(epoch) + "\n");
+    }
+    std::filesystem::remove_all(setups[lost].run.path());
+  }
+}
+
 TEST_CASE("when torch throws on one rank all ranks end, and go on from the checkpoint after") {
   const doubles::TemporaryFolder folder;
   {
@@ -164,7 +208,9 @@ TEST_CASE(
   const LearnerSetup setup = GoingAstray(folder, shard);
   const std::string newest = setup.run.path() + "/checkpoints/checkpoint-000000000006";
   const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 8 && damaged) std::filesystem::remove(newest + "/counters.json");
+    if (sum != 8) return;
+    AwaitCheckpoint(setup, 6);
+    if (damaged) std::filesystem::remove(newest + "/counters.json");
   });
   INFO(end);
   REQUIRE(end.ok());
@@ -262,7 +308,9 @@ TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_
   replay::ShardServer shard({.name = "unrolls"});
   const LearnerSetup setup = GoingAstray(folder, shard);
   const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 8) std::filesystem::remove_all(setup.run.path() + "/checkpoints");
+    if (sum != 8) return;
+    AwaitCheckpoint(setup, 6);
+    std::filesystem::remove_all(setup.run.path() + "/checkpoints");
   });
   REQUIRE(absl::IsOutOfRange(end));
 }

@@ -19,6 +19,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "replay/wire.h"
 #include "rl/training/checkpoint.h"
+#include "tests/doubles/eventually.h"
 #include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/unrolls/unroll_maker.h"
@@ -156,6 +157,14 @@ inline absl::Status RunAlone(const LearnerSetup& setup, const ThrowingReducer::O
       const auto learner,
       Learner::Create(setup, std::make_unique<ThrowingReducer>(alone, 0, on_sum)));
   return learner->Run();
+}
+
+// Waits until a checkpoint that a learner has begun is on disk.
+inline void AwaitCheckpoint(const LearnerSetup& setup, std::int64_t number) {
+  const std::string latest = setup.run.path() + "/checkpoints/LATEST";
+  doubles::Eventually([&] {
+    return runtime::ReadFile(latest).value_or("").ends_with(std::to_string(number) + "\n");
+  });
 }
 
 inline std::int64_t NewestCheckpoint(const LearnerSetup& setup) {

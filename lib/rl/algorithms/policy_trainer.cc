@@ -587,13 +587,24 @@ std::int64_t PolicyTrainer::updates() const { return state_->trained.updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->trained.clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  return state_->trained.Save(folder, note);
+  return training::WriteCheckpoint(folder, Files(note), kKeptCheckpoints);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
-  return state_->trained.Load(folder);
+  SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
+  return Load(files);
 }
 absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const std::string& folder) {
-  return state_->trained.LoadFitting(folder);
+  SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
+  return LoadFitting(files);
+}
+training::Checkpoint PolicyTrainer::Files(const std::string& note) const {
+  return state_->trained.Files(note);
+}
+absl::StatusOr<std::string> PolicyTrainer::Load(const training::Checkpoint& files) {
+  return state_->trained.Load(files);
+}
+absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const training::Checkpoint& files) {
+  return state_->trained.LoadFitting(files);
 }
 
 }  // namespace shoal::algorithms

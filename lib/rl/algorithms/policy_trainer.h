@@ -29,6 +29,7 @@
 #include "rl/model/compute_device.h"
 #include "rl/model/policy_spec.h"
 #include "rl/model/safetensors.h"
+#include "rl/training/checkpoint.h"
 
 namespace shoal::algorithms {
 
@@ -205,6 +206,11 @@ class PolicyTrainer {
   // trainer_checkpoint.h), and counters go on. A target network that the checkpoint lacks begins as
   // the trained one.
   absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
+  // The same where the caller keeps checkpoints, as in folders of several machines
+  // (training/shared_checkpoints.h).
+  training::Checkpoint Files(const std::string& note) const;
+  absl::StatusOr<std::string> Load(const training::Checkpoint& files);
+  absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
 
  private:
   struct State;

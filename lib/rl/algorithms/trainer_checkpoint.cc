@@ -11,12 +11,10 @@
 
 #include "rl/algorithms/normalisation.h"
 #include "rl/model/safetensors.h"
-#include "rl/training/checkpoint.h"
 
 namespace shoal::algorithms {
 namespace {
 
-constexpr std::int64_t kKeptCheckpoints = 3;
 constexpr const char* kPolicyFile = "policy.toml";
 constexpr const char* kParametersFile = "parameters.safetensors";
 constexpr const char* kOptimiserFile = "optimiser.safetensors";
@@ -110,8 +108,7 @@ absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
 
 }  // namespace
 
-absl::Status WriteTrainerCheckpoint(const std::string& folder,
-                                    const TrainerCheckpoint& checkpoint) {
+training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint) {
   training::Checkpoint files{.number = checkpoint.clonings + checkpoint.updates, .files = {}};
   const model::ParameterLayout& layout = checkpoint.layout;
   files.files[kPolicyFile] = checkpoint.spec.Print();
@@ -122,12 +119,11 @@ absl::Status WriteTrainerCheckpoint(const std::string& folder,
   if (!checkpoint.normalisation.empty()) files.files[kMomentsFile] = checkpoint.normalisation;
   files.files[kOptimiserFile] = OptimiserFile(checkpoint);
   files.files[kCountersFile] = CountersFile(checkpoint);
-  return training::WriteCheckpoint(folder, files, kKeptCheckpoints);
+  return files;
 }
 
-absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
+absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoint& files,
                                                         const model::PolicySpec& expected) {
-  SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
   try {
     return ReadOrThrow(files, expected);
   } catch (const std::exception& error) {

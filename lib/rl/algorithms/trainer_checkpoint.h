@@ -6,7 +6,7 @@
 //
 // A checkpoint of one network can be fitted to another one.
 //
-// The functions are thread-safe; only one writer at a time may use a folder.
+// The functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "rl/model/parameter_fit.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/policy_spec.h"
+#include "rl/training/checkpoint.h"
 
 namespace shoal::algorithms {
 
@@ -49,16 +50,17 @@ struct FittedCheckpoint {
   model::FitReport parameters;
 };
 
-// Writes one more checkpoint below `folder`, numbered by updates and clonings, and keeps the two
-// before it. Returns the errors of training::WriteCheckpoint.
-absl::Status WriteTrainerCheckpoint(const std::string& folder, const TrainerCheckpoint& checkpoint);
+// How many of the newest checkpoints a trainer's folder keeps.
+inline constexpr std::int64_t kKeptCheckpoints = 3;
 
-// Reads the newest checkpoint that is whole, of whichever network. One without policy.toml, as
-// earlier versions wrote them, must be of `expected`. Returns NOT_FOUND when there is none,
-// FAILED_PRECONDITION when it has no policy.toml and its parameters are of another network than
-// `expected`, and DATA_LOSS or INVALID_ARGUMENT when a file is not what a trainer writes. REQUIRES:
-// `expected` is valid.
-absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const std::string& folder,
+// Returns the files of a checkpoint, numbered by updates and clonings.
+training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint);
+
+// Reads a checkpoint of whichever network. One without policy.toml, as earlier versions wrote them,
+// must be of `expected`. Returns FAILED_PRECONDITION when it has no policy.toml and its parameters
+// are of another network than `expected`, and DATA_LOSS or INVALID_ARGUMENT when a file is not what
+// a trainer writes. REQUIRES: `expected` is valid.
+absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoint& files,
                                                         const model::PolicySpec& expected);
 
 // Makes of a checkpoint one of the network `spec` (model/parameter_fit.h), and returns what became

@@ -108,18 +108,14 @@ absl::Status TrainingState::Restore(const TrainerCheckpoint& checkpoint) {
   return absl::OkStatus();
 }
 
-absl::Status TrainingState::Save(const std::string& folder, const std::string& note) const {
-  return WriteTrainerCheckpoint(folder, Snapshot(note));
-}
-
-absl::StatusOr<std::string> TrainingState::Load(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, setup.spec));
+absl::StatusOr<std::string> TrainingState::Load(const training::Checkpoint& files) {
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(files, setup.spec));
   if (checkpoint.spec.Digest() != setup.spec.Digest()) {
     SHOAL_ASSIGN_OR_RETURN(const model::FitReport report,
                            FitToNetwork(setup.spec, setup.seed, checkpoint));
     const std::string changes = ToString(report);
     return runtime::FailedPrecondition(
-        "checkpoint in " + folder + ": of another [policy] than this one's: " +
+        "checkpoint " + std::to_string(files.number) + ": of another [policy] than this one's: " +
         (changes.empty() ? "all its parameters have the same shapes" : changes) +
         " (learner.fit_parameters keeps what fits)");
   }
@@ -127,8 +123,8 @@ absl::StatusOr<std::string> TrainingState::Load(const std::string& folder) {
   return std::move(checkpoint.note);
 }
 
-absl::StatusOr<FittedCheckpoint> TrainingState::LoadFitting(const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(folder, setup.spec));
+absl::StatusOr<FittedCheckpoint> TrainingState::LoadFitting(const training::Checkpoint& files) {
+  SHOAL_ASSIGN_OR_RETURN(TrainerCheckpoint checkpoint, ReadTrainerCheckpoint(files, setup.spec));
   SHOAL_ASSIGN_OR_RETURN(model::FitReport report, FitToNetwork(setup.spec, setup.seed, checkpoint));
   if (checkpoint.target.empty()) checkpoint.target = checkpoint.parameters;
   SHOAL_RETURN_IF_ERROR(Restore(checkpoint));

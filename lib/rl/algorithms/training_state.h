@@ -55,9 +55,9 @@ struct TrainingState {
 
   // PolicyTrainer's functions of these names, which have the same contracts. Where one returns an
   // error, nothing has changed.
-  absl::Status Save(const std::string& folder, const std::string& note) const;
-  absl::StatusOr<std::string> Load(const std::string& folder);
-  absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
+  training::Checkpoint Files(const std::string& note) const { return FilesOf(Snapshot(note)); }
+  absl::StatusOr<std::string> Load(const training::Checkpoint& files);
+  absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
   // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps
   // the target network. Returns INVALID_ARGUMENT for sizes that do not fit.
   absl::Status Adopt(std::int64_t updates_of_other, std::span<const float> parameters_of_other,

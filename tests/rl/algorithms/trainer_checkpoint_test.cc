@@ -22,6 +22,10 @@
 namespace shoal::algorithms {
 namespace {
 
+TrainerCheckpoint Newest(const std::string& folder, const model::PolicySpec& spec) {
+  return ReadTrainerCheckpoint(training::ReadNewestCheckpoint(folder).value(), spec).value();
+}
+
 // A trainer after some updates, and its checkpoint.
 struct Trained {
   explicit Trained(const model::PolicySpec& spec, const AlgorithmOptions& options = {})
@@ -31,9 +35,7 @@ struct Trained {
     }
     REQUIRE(trainer->Save(folder.path(), "a note").ok());
   }
-  TrainerCheckpoint checkpoint() const {
-    return ReadTrainerCheckpoint(folder.path(), SmallSpec()).value();
-  }
+  TrainerCheckpoint checkpoint() const { return Newest(folder.path(), SmallSpec()); }
 
   const doubles::TemporaryFolder folder;
   const std::unique_ptr<PolicyTrainer> trainer;
@@ -199,7 +201,7 @@ TEST_CASE(
   const auto fitted = [&] {
     REQUIRE(trainer->LoadFitting(trained.folder.path()).ok());
     REQUIRE(trainer->Save(next.path(), "").ok());
-    return ReadTrainerCheckpoint(next.path(), spec).value();
+    return Newest(next.path(), spec);
   };
   const TrainerCheckpoint now = fitted();
   auto bias = PartOf(now, now.target, "torso.0.bias");

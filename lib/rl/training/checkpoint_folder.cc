@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/training/checkpoint_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+
+#include "platform/runtime/atomic_file.h"
+
+namespace shoal::training {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kWritingPrefix = ".writing-";
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kLatest = "LATEST";
+
+std::string FolderName(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, digits.size() < 12 ? 12 - digits.size() : 0, '0');
+  return std::string(kPrefix) + digits;
+}
+
+// Returns -1 for a folder that is not a checkpoint.
+std::int64_t NumberOf(const std::string& folder) {
+  if (!folder.starts_with(kPrefix)) return -1;
+  const std::string digits = folder.substr(kPrefix.size());
+  if (digits.empty() || digits.size() > 18) return -1;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return -1;
+  }
+  return std::stoll(digits);
+}
+
+std::vector<std::string> Names(const std::string& root) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::Status SyncFolder(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return runtime::Internal("cannot open folder " + path);
+  const int failed = ::fsync(fd);
+  ::close(fd);
+  return failed == 0 ? absl::OkStatus() : runtime::Internal("cannot sync folder " + path);
+}
+
+// Puts the folder `from` in the place of `to`, which may exist. On a file system that can exchange
+// two folders there is no moment without either.
+absl::Status Replace(const std::string& from, const std::string& to) {
+  if (!fs::exists(to)) {
+    fs::rename(from, to);
+    return absl::OkStatus();
+  }
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(from);
+    return absl::OkStatus();
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return runtime::Internal("cannot rename " + from + ": " +
+                             std::generic_category().message(errno));
+  }
+  fs::remove_all(to);
+  fs::rename(from, to);
+  return absl::OkStatus();
+}
+
+template <typename Work>
+absl::Status Guarded(const std::string& root, const Work& work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return runtime::Internal("checkpoint in " + root + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string CheckpointFolder::PathOf(std::int64_t number) const {
+  return root_ + "/" + FolderName(number);
+}
+
+std::string CheckpointFolder::WritingPathOf(std::int64_t number) const {
+  return root_ + "/" + std::string(kWritingPrefix) + FolderName(number);
+}
+
+absl::Status CheckpointFolder::Begin(std::int64_t number) const {
+  if (number < 0) return runtime::InvalidArgument("checkpoint: negative number");
+  return Guarded(root_, [&] {
+    fs::remove_all(WritingPathOf(number));
+    fs::create_directories(WritingPathOf(number));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status CheckpointFolder::Put(std::int64_t number, const std::string& name,
+                                   std::string_view bytes) const {
+  if (!IsPlainName(name)) {
+    return runtime::InvalidArgument("checkpoint: '" + name + "' is no plain file name");
+  }
+  return runtime::WriteFileAtomically(WritingPathOf(number) + "/" + name, bytes);
+}
+
+absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const {
+  const std::string writing = WritingPathOf(manifest.number);
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(writing + "/" + kManifest, ToText(manifest)));
+  return Guarded(root_, [&]() -> absl::Status {
+    SHOAL_RETURN_IF_ERROR(Replace(writing, PathOf(manifest.number)));
+    SHOAL_RETURN_IF_ERROR(SyncFolder(root_));
+    return runtime::WriteFileAtomically(root_ + "/" + kLatest, FolderName(manifest.number) + "\n");
+  });
+}
+
+absl::Status CheckpointFolder::KeepNewest(std::int64_t keep) const {
+  return Guarded(root_, [&] {
+    std::vector<std::int64_t> numbers;
+    for (const std::string& name : Names(root_)) {
+      if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);
+      if (NumberOf(name) >= 0) numbers.push_back(NumberOf(name));
+    }
+    std::sort(numbers.begin(), numbers.end(), std::greater<>());
+    for (auto i = static_cast<std::size_t>(std::max<std::int64_t>(keep, 1)); i < numbers.size();
+         ++i) {
+      fs::remove_all(PathOf(numbers[i]));
+    }
+    return absl::OkStatus();
+  });
+}
+
+std::vector<CheckpointManifest> CheckpointFolder::Manifests(
+    std::vector<std::string>& problems) const {
+  std::vector<CheckpointManifest> manifests;
+  for (const std::string& name : Names(root_)) {
+    const bool writing = name.starts_with(kWritingPrefix);
+    const std::int64_t number = NumberOf(writing ? name.substr(kWritingPrefix.size()) : name);
+    if (number < 0) continue;
+    const std::string path = root_ + "/" + name + "/" + kManifest;
+    const auto text = runtime::ReadFile(path, std::size_t{1} << 24);
+    auto manifest = text.ok() ? ParseManifest(*text, path) : text.status();
+    if (manifest.ok()) {
+      // Where a folder was renamed, its name is what people mean.
+      manifest->number = number;
+      manifests.push_back(*std::move(manifest));
+    } else if (!writing) {
+      problems.push_back(runtime::Message(manifest.status()));
+    }
+  }
+  std::stable_sort(manifests.begin(), manifests.end(),
+                   [](const auto& a, const auto& b) { return a.number > b.number; });
+  return manifests;
+}
+
+absl::StatusOr<std::string> CheckpointFolder::Read(std::int64_t number, const std::string& name,
+                                                   const FileDigest& digest) const {
+  absl::Status failure = runtime::NotFound(PathOf(number) + " has no " + name);
+  for (const std::string& folder : std::array{PathOf(number), WritingPathOf(number)}) {
+    const std::string path = folder + "/" + name;
+    absl::StatusOr<std::string> bytes = runtime::ReadFile(path);
+    if (bytes.ok() && DigestOf(*bytes) == digest) return bytes;
+    if (bytes.ok()) {
+      failure = runtime::DataLoss(path + " is not what was written");
+    } else if (!absl::IsNotFound(bytes.status())) {
+      failure = bytes.status();
+    }
+  }
+  return failure;
+}
+
+}  // namespace shoal::training

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checkpoints in one folder, or the parts of checkpoints, each of which is whole or absent
+// there.
+//
+// <root>/checkpoint-<number>/ holds files and manifest.json (checkpoint_manifest.h). It is written
+// as <root>/.writing-checkpoint-<number>, synced and renamed, so a crash leaves the previous one.
+// <root>/LATEST names the last checkpoint, for people. Reading believes no file whose size and
+// digest are not those of a manifest.
+//
+// Thread-safe; only one writer at a time may use a root. Besides the errors named below, functions
+// return those of runtime::WriteFileAtomically, and INTERNAL with the system's reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/runtime/status.h"
+#include "rl/training/checkpoint_manifest.h"
+
+namespace shoal::training {
+
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::string root) : root_(std::move(root)) {}
+
+  // Begins to write the checkpoint `number`, of which nothing is there yet.
+  absl::Status Begin(std::int64_t number) const;
+  // Writes one file of it. INVALID_ARGUMENT unless `name` is a plain name.
+  absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
+  // Makes what was put a checkpoint, in place of one of the same number.
+  absl::Status Commit(const CheckpointManifest& manifest) const;
+  // Removes all but the newest `keep` (at least 1) checkpoints, and what was never committed.
+  absl::Status KeepNewest(std::int64_t keep) const;
+
+  // Returns the manifests of this folder, newest first; also of checkpoints that a crash kept from
+  // being renamed. What is wrong with others is added to `problems`.
+  std::vector<CheckpointManifest> Manifests(std::vector<std::string>& problems) const;
+  // Returns a file of a checkpoint. NOT_FOUND where this folder does not have it, and DATA_LOSS,
+  // which names the file, where it is not what was written.
+  absl::StatusOr<std::string> Read(std::int64_t number, const std::string& name,
+                                   const FileDigest& digest) const;
+
+  const std::string& root() const { return root_; }
+
+ private:
+  std::string PathOf(std::int64_t number) const;
+  std::string WritingPathOf(std::int64_t number) const;
+
+  const std::string root_;
+};
+
+}  // namespace shoal::training

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/training/shared_checkpoints.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/check.h"
+#include "rl/collectives/gathered_bytes.h"
+#include "rl/collectives/rank_name.h"
+
+namespace shoal::training {
+namespace {
+
+using collectives::GradientReducer;
+using collectives::RankName;
+using nlohmann::json;
+
+// The limit on what a rank says of its folder.
+constexpr std::size_t kMaxListBytes = std::size_t{64} << 20;
+
+using Pieces = std::map<std::string, std::string>;
+using Holders = std::map<std::string, std::vector<std::int64_t>>;
+
+std::string Dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+// Lists of texts that every rank tells the others.
+using Lists = std::array<std::vector<std::string>, 2>;
+
+absl::StatusOr<std::vector<Lists>> GatherLists(GradientReducer& reducer, const Lists& own) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> texts,
+                         collectives::GatherBytes(reducer, Dump(json(own)), kMaxListBytes));
+  std::vector<Lists> all;
+  for (const std::string& text : texts) {
+    const json read = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    Lists& lists = all.emplace_back();
+    bool whole = read.is_array() && read.size() == lists.size();
+    for (std::size_t i = 0; whole && i < lists.size(); ++i) {
+      whole = read[i].is_array();
+      for (const json& item : read[i]) {
+        whole = whole && item.is_string();
+        if (whole) lists[i].push_back(item.get<std::string>());
+      }
+    }
+    if (!whole) {
+      return runtime::DataLoss(RankName(all.size() - 1) + " sent what is no list of checkpoints");
+    }
+  }
+  return all;
+}
+
+// A manifest that ranks have, and how many of them.
+struct Candidate {
+  CheckpointManifest manifest;
+  std::string text;
+  std::size_t ranks = 0;
+};
+
+// Returns the manifests of all ranks, those to be tried first first.
+absl::StatusOr<std::vector<Candidate>> Candidates(const CheckpointFolder& folder,
+                                                  GradientReducer& reducer,
+                                                  std::vector<std::string>& problems) {
+  Lists own;
+  std::set<std::string> texts;
+  for (const CheckpointManifest& manifest : folder.Manifests(own[1])) {
+    texts.insert(ToText(manifest));
+  }
+  own[0].assign(texts.begin(), texts.end());
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, own));
+  std::map<std::string, Candidate> found;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (const std::string& text : all[rank][0]) {
+      Candidate& candidate = found[text];
+      if (candidate.ranks++ > 0) continue;
+      SHOAL_ASSIGN_OR_RETURN(candidate.manifest,
+                             ParseManifest(text, "what " + RankName(rank) + " sent"));
+      candidate.text = text;
+    }
+    problems.insert(problems.end(), all[rank][1].begin(), all[rank][1].end());
+  }
+  std::vector<Candidate> candidates;
+  for (auto& [text, candidate] : found) candidates.push_back(std::move(candidate));
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return a.manifest.number != b.manifest.number ? a.manifest.number > b.manifest.number
+                                                  : a.ranks > b.ranks;
+  });
+  return candidates;
+}
+
+// Reads the pieces that this folder has.
+Pieces ReadPieces(const CheckpointFolder& folder, const CheckpointManifest& manifest,
+                  std::vector<std::string>& problems) {
+  Pieces pieces;
+  for (const auto& [name, digest] : manifest.Pieces()) {
+    absl::StatusOr<std::string> bytes = folder.Read(manifest.number, name, digest);
+    if (bytes.ok()) {
+      pieces[name] = *std::move(bytes);
+    } else if (!absl::IsNotFound(bytes.status())) {
+      problems.push_back(runtime::Message(bytes.status()));
+    }
+  }
+  return pieces;
+}
+
+// Sends each piece that some rank lacks from one that has it, so that no rank has to send much more
+// than another one.
+absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders,
+                      GradientReducer& reducer, Pieces& pieces) {
+  const std::map<std::string, FileDigest> all = manifest.Pieces();
+  const auto ranks = static_cast<std::size_t>(reducer.world_size());
+  std::vector<std::vector<std::string>> sent(ranks);
+  std::vector<std::uint64_t> load(ranks, 0);
+  for (const auto& [name, digest] : all) {
+    const std::vector<std::int64_t>& from = holders.at(name);
+    if (from.size() == ranks) continue;
+    const auto least = static_cast<std::size_t>(
+        *std::min_element(from.begin(), from.end(), [&](std::int64_t a, std::int64_t b) {
+          return load[static_cast<std::size_t>(a)] < load[static_cast<std::size_t>(b)];
+        }));
+    sent[least].push_back(name);
+    load[least] += digest.bytes;
+  }
+  const std::uint64_t most = *std::max_element(load.begin(), load.end());
+  if (most == 0 && std::all_of(sent.begin(), sent.end(), [](auto& s) { return s.empty(); })) {
+    return absl::OkStatus();
+  }
+  std::string own;
+  for (const std::string& name : sent[static_cast<std::size_t>(reducer.rank())]) {
+    own += pieces.at(name);
+  }
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> gathered,
+                         collectives::GatherBytes(reducer, own, most));
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    std::size_t place = 0;
+    for (const std::string& name : sent[rank]) {
+      const FileDigest& digest = all.at(name);
+      std::string bytes =
+          gathered[rank].substr(std::min(place, gathered[rank].size()), digest.bytes);
+      place += digest.bytes;
+      if (pieces.contains(name)) continue;
+      if (DigestOf(bytes) != digest) {
+        return runtime::DataLoss(RankName(rank) + " sent another " + name + " than was written");
+      }
+      pieces[name] = std::move(bytes);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Returns NOT_FOUND, on all ranks, where a piece is nowhere.
+absl::StatusOr<SharedCheckpoint> Collect(const CheckpointFolder& folder,
+                                         const CheckpointManifest& manifest,
+                                         GradientReducer& reducer,
+                                         std::vector<std::string>& problems) {
+  Lists own;
+  Pieces pieces = ReadPieces(folder, manifest, own[1]);
+  for (const auto& [name, bytes] : pieces) own[0].push_back(name);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, own));
+  SharedCheckpoint found;
+  for (const auto& [name, digest] : manifest.Pieces()) found.holders[name];
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    problems.insert(problems.end(), all[rank][1].begin(), all[rank][1].end());
+    for (const std::string& name : all[rank][0]) {
+      const auto holders = found.holders.find(name);
+      if (holders != found.holders.end()) {
+        holders->second.push_back(static_cast<std::int64_t>(rank));
+      }
+    }
+  }
+  for (const auto& [name, ranks] : found.holders) {
+    if (!ranks.empty()) continue;
+    return runtime::NotFound("checkpoint " + std::to_string(manifest.number) + ": no rank has " +
+                             name);
+  }
+  SHOAL_RETURN_IF_ERROR(Exchange(manifest, found.holders, reducer, pieces));
+  absl::StatusOr<Checkpoint> checkpoint = PutTogether(manifest, std::move(pieces));
+  if (!checkpoint.ok()) {
+    return runtime::NotFound("checkpoint " + std::to_string(manifest.number) + ": " +
+                             runtime::Message(checkpoint.status()));
+  }
+  found.checkpoint = *std::move(checkpoint);
+  return found;
+}
+
+// A name that nobody has used before: a file system that remembers which names it did not find
+// knows nothing of it. What a crash leaves is removed like a checkpoint that was never committed.
+std::string NewName(std::int64_t rank) {
+  std::random_device device;
+  std::string name = ".writing-rank-" + std::to_string(rank);
+  for (int i = 0; i < 4; ++i) name += "-" + std::to_string(device());
+  return name;
+}
+
+// Returns for each rank the lowest one that has the same folder.
+absl::StatusOr<std::vector<std::int64_t>> KeeperOfEach(const std::string& root,
+                                                       GradientReducer& reducer) {
+  const std::string own = root + "/" + NewName(reducer.rank());
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(own, ""));
+  const std::string name = own.substr(root.size() + 1);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> names,
+                         GatherLists(reducer, {std::vector<std::string>{name}, {}}));
+  Lists seen;
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    const bool plain = names[rank][0].size() == 1 && IsPlainName(names[rank][0][0]);
+    if (!plain) return runtime::DataLoss(RankName(rank) + " sent no name of a file");
+    const std::string path = root + "/" + names[rank][0][0];
+    if (::access(path.c_str(), F_OK) == 0) seen[0].push_back(std::to_string(rank));
+  }
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> views, GatherLists(reducer, seen));
+  ::unlink(own.c_str());
+  const auto sees = [&](std::size_t a, std::size_t b) {
+    const std::vector<std::string>& list = views[a][0];
+    return std::find(list.begin(), list.end(), std::to_string(b)) != list.end();
+  };
+  std::vector<std::int64_t> keepers;
+  for (std::size_t rank = 0; rank < views.size(); ++rank) {
+    std::size_t lowest = 0;
+    while (lowest < rank && !(sees(rank, lowest) && sees(lowest, rank))) ++lowest;
+    keepers.push_back(static_cast<std::int64_t>(lowest));
+  }
+  return keepers;
+}
+
+// Tells all ranks whether this one has failed, and returns the failure of the first that has.
+absl::Status ShareStatus(const absl::Status& own, GradientReducer& reducer) {
+  Lists told;
+  if (!own.ok()) told[1].push_back(runtime::Message(own));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, told));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank][1].empty()) {
+      return runtime::Internal("a checkpoint of " + RankName(rank) + ": " + all[rank][1][0]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
+                                                      GradientReducer& reducer) {
+  const CheckpointFolder folder(root);
+  std::vector<std::string> problems;
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
+                         Candidates(folder, reducer, problems));
+  for (const Candidate& candidate : candidates) {
+    absl::StatusOr<SharedCheckpoint> found = Collect(folder, candidate.manifest, reducer, problems);
+    if (found.ok()) {
+      found->problems = std::move(problems);
+      return found;
+    }
+    if (!absl::IsNotFound(found.status())) return found.status();
+    problems.push_back(runtime::Message(found.status()));
+  }
+  std::string text = "no whole checkpoint in " + root;
+  for (const std::string& problem : problems) text += "; " + problem;
+  const bool divided =
+      std::any_of(candidates.begin(), candidates.end(),
+                  [](const Candidate& candidate) { return !candidate.manifest.parts.empty(); });
+  return divided ? runtime::DataLoss(text) : runtime::NotFound(text);
+}
+
+absl::StatusOr<std::unique_ptr<SharedCheckpoints>> SharedCheckpoints::Create(
+    const Options& options, GradientReducer& reducer) {
+  std::vector<std::int64_t> keeper_of = {reducer.rank()};
+  if (reducer.world_size() > 1) {
+    SHOAL_ASSIGN_OR_RETURN(keeper_of, KeeperOfEach(options.root, reducer));
+  }
+  return std::unique_ptr<SharedCheckpoints>(
+      new SharedCheckpoints(options, reducer, std::move(keeper_of)));
+}
+
+SharedCheckpoints::SharedCheckpoints(const Options& options, GradientReducer& reducer,
+                                     std::vector<std::int64_t> keeper_of)
+    : folder_(options.root),
+      keep_(options.keep),
+      reducer_(reducer),
+      rank_(reducer.rank()),
+      keeper_of_(std::move(keeper_of)),
+      keeper_(keeper_of_.size() == 1 ? rank_ : keeper_of_[static_cast<std::size_t>(rank_)]) {
+  const std::set<std::int64_t> keepers(keeper_of_.begin(), keeper_of_.end());
+  keepers_.assign(keepers.begin(), keepers.end());
+}
+
+bool SharedCheckpoints::Survives(const SharedCheckpoint& found) const {
+  return folders() == 1 ||
+         std::all_of(found.holders.begin(), found.holders.end(), [&](const auto& piece) {
+           std::set<std::int64_t> keepers;
+           for (const std::int64_t rank : piece.second) {
+             keepers.insert(keeper_of_[static_cast<std::size_t>(rank)]);
+           }
+           return keepers.size() > 1;
+         });
+}
+
+absl::Status SharedCheckpoints::Begin(const std::function<absl::StatusOr<Checkpoint>()>& take) {
+  SHOAL_CHECK(!under_way_);
+  if (keeps()) {
+    SHOAL_ASSIGN_OR_RETURN(Checkpoint checkpoint, take());
+    written_.store(false, std::memory_order_relaxed);
+    writing_ = runtime::Thread("checkpoint", [this, files = std::move(checkpoint)] {
+      own_ = WriteOwn(files);
+      written_.store(true, std::memory_order_release);
+    });
+  }
+  under_way_ = true;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CheckpointManifest> SharedCheckpoints::WriteOwn(const Checkpoint& checkpoint) const {
+  CheckpointManifest manifest{.number = checkpoint.number, .files = {}, .divided = {}, .parts = {}};
+  if (folders() == 1) {
+    SHOAL_RETURN_IF_ERROR(WriteCheckpoint(folder_.root(), checkpoint, keep_));
+    return manifest;
+  }
+  SHOAL_RETURN_IF_ERROR(folder_.Begin(checkpoint.number));
+  for (const auto& [name, bytes] : checkpoint.files) {
+    if (IsDivided(name)) {
+      manifest.divided[name] = bytes.size();
+      continue;
+    }
+    SHOAL_RETURN_IF_ERROR(folder_.Put(checkpoint.number, name, bytes));
+    manifest.files[name] = DigestOf(bytes);
+  }
+  manifest.parts.resize(folders());
+  const auto place = static_cast<std::size_t>(std::find(keepers_.begin(), keepers_.end(), keeper_) -
+                                              keepers_.begin());
+  for (const std::size_t part : {place, Before(place)}) {
+    const std::string bytes = WritePart(checkpoint, part, folders());
+    SHOAL_RETURN_IF_ERROR(folder_.Put(checkpoint.number, PartName(part, folders()), bytes));
+    manifest.parts[part] = DigestOf(bytes);
+  }
+  return manifest;
+}
+
+absl::StatusOr<CheckpointManifest> SharedCheckpoints::Agree() const {
+  SHOAL_RETURN_IF_ERROR(ShareStatus(own_.status(), reducer_));
+  Lists own;
+  if (keeps()) own[0].push_back(ToText(*own_));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer_, own));
+  std::vector<CheckpointManifest> manifests;
+  for (const std::int64_t keeper : keepers_) {
+    const std::vector<std::string>& texts = all[static_cast<std::size_t>(keeper)][0];
+    SHOAL_ASSIGN_OR_RETURN(
+        manifests.emplace_back(),
+        ParseManifest(texts.empty() ? "" : texts[0], "what " + RankName(keeper) + " wrote"));
+    if (manifests.back().parts.size() != folders()) {
+      return runtime::DataLoss(RankName(keeper) + " wrote another number of parts");
+    }
+  }
+  CheckpointManifest agreed = manifests[0];
+  for (std::size_t place = 0; place < folders(); ++place) {
+    CheckpointManifest other = manifests[place];
+    const FileDigest copy = other.parts[Before(place)];
+    agreed.parts[place] = other.parts[place];
+    other.parts = agreed.parts;
+    if (other != agreed || copy != manifests[Before(place)].parts[Before(place)]) {
+      return runtime::Internal(
+          RankName(keepers_[place]) + " and " + RankName(keepers_[Before(place)]) +
+          " saved different states as checkpoint " + std::to_string(agreed.number));
+    }
+  }
+  return agreed;
+}
+
+absl::Status SharedCheckpoints::Settle() {
+  if (!under_way_) return absl::OkStatus();
+  under_way_ = false;
+  writing_.Join();
+  if (folders() == 1) return own_.status();
+  SHOAL_ASSIGN_OR_RETURN(const CheckpointManifest manifest, Agree());
+  const absl::Status committed = keeps() ? folder_.Commit(manifest) : absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(ShareStatus(committed, reducer_));
+  return keeps() ? folder_.KeepNewest(keep_) : absl::OkStatus();
+}
+
+}  // namespace shoal::training

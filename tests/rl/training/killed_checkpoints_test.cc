@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks that are killed at any moment while they save a checkpoint, and disks that take their time.
+//
+// The functions that change a disk are replaced by ones that count the calls, and wait or end the
+// process at one of them.
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "tests/rl/training/machines.h"
+
+namespace shoal::training {
+namespace {
+
+constexpr int kKilled = 77;
+
+// The number of the call that is the last; 0: none.
+std::atomic<int> last_call{0};
+std::atomic<int> calls{0};
+
+// Whether calls wait.
+std::atomic<bool> held{false};
+
+void Count() {
+  while (held.load()) std::this_thread::yield();
+  if (last_call.load() > 0 && calls.fetch_add(1) + 1 == last_call.load()) ::_exit(kKilled);
+}
+
+template <typename Result, typename... Arguments>
+Result Counted(long number, Arguments... arguments) {
+  Count();
+  return static_cast<Result>(::syscall(number, arguments...));
+}
+
+// Saves a checkpoint in a process of its own, whose ranks are all killed at the given call. Returns
+// whether they ended before that call.
+bool SavesBeforeCall(const Machines& machines, std::size_t ranks, std::int64_t number, int call) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    last_call = call;
+    bool saved = true;
+    for (const absl::Status& end :
+         doubles::TryRanks(ranks, [&](std::size_t rank, GradientReducer&reducer) {
+           return SaveOnRank(machines.Of(rank), reducer, number);
+         })) {
+      saved = saved && end.ok();
+    }
+    ::_exit(saved ? 0 : 1);
+  }
+  int state = 0;
+  REQUIRE(::waitpid(child, &state, 0) == child);
+  REQUIRE(WIFEXITED(state));
+  REQUIRE((WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == kKilled));
+  return WEXITSTATUS(state) == 0;
+}
+
+}  // namespace
+}  // namespace shoal::training
+
+extern "C" {
+ssize_t write(int file, const void* bytes, size_t size) {
+  return shoal::training::Counted<ssize_t>(SYS_write, file, bytes, size);
+}
+// The kernel keeps what a process has written before it is killed.
+int fsync(int) {
+  shoal::training::Count();
+  return 0;
+}
+int rename(const char* from, const char* to) noexcept {
+  return shoal::training::Counted<int>(SYS_rename, from, to);
+}
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned int flags) noexcept {
+  return shoal::training::Counted<int>(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  return shoal::training::Counted<int>(SYS_mkdir, path, mode);
+}
+int unlink(const char* path) noexcept { return shoal::training::Counted<int>(SYS_unlink, path); }
+int unlinkat(int folder, const char* path, int flags) noexcept {
+  return shoal::training::Counted<int>(SYS_unlinkat, folder, path, flags);
+}
+}
+
+namespace shoal::training {
+namespace {
+
+// Kills ranks at every call while they save, and requires that a checkpoint can be loaded then,
+// also where a folder is lost besides.
+void RequireLoadableAfterEachCall(std::size_t ranks, std::int64_t before, std::int64_t number) {
+  bool ended = false;
+  for (int call = 1; !ended; ++call) {
+    INFO(ranks << " ranks, killed at call " << call);
+    REQUIRE(call < 1000);
+    const Machines machines;
+    Save(machines, OneEach(ranks), 1);
+    Save(machines, OneEach(ranks), before);
+    ended = SavesBeforeCall(machines, ranks, number, call);
+    const Found found = Load(machines, OneEach(ranks));
+    INFO(found.status);
+    REQUIRE(found.status.ok());
+    REQUIRE((found.checkpoint == StateOf(before) || found.checkpoint == StateOf(number)));
+    if (ended) REQUIRE(found.checkpoint == StateOf(number));
+    if (ranks == 1) continue;
+    machines.Lose(static_cast<std::size_t>(call) % ranks);
+    const Found rest = Load(machines, OneEach(ranks));
+    INFO(rest.status);
+    REQUIRE(rest.status.ok());
+    REQUIRE((rest.checkpoint == StateOf(before) || rest.checkpoint == StateOf(number) ||
+             rest.checkpoint == StateOf(1)));
+  }
+}
+
+TEST_CASE("ranks that are killed at any call to the disk leave a checkpoint that can be loaded") {
+  const std::size_t ranks = GENERATE(1, 2, 3);
+  RequireLoadableAfterEachCall(ranks, 2, 3);
+}
+
+TEST_CASE("so do ranks that are killed while they write a checkpoint again") {
+  const std::size_t ranks = GENERATE(1, 2);
+  RequireLoadableAfterEachCall(ranks, 2, 2);
+}
+
+TEST_CASE("who begins a checkpoint goes on while the disk takes its time") {
+  const Machines machines;
+  collectives::SingleRank alone;
+  const auto shared = SharedCheckpoints::Create({.root = machines.Of(0)}, alone).value();
+  held = true;
+  Checkpoint state = StateOf(1);
+  const absl::Status begun = shared->Begin([&] { return state; });
+  // What it goes on to change is not what was to be saved.
+  state.files.clear();
+  const bool written = shared->written();
+  held = false;
+  REQUIRE(begun.ok());
+  REQUIRE_FALSE(written);
+  REQUIRE(shared->under_way());
+  REQUIRE(shared->Settle().ok());
+  REQUIRE(shared->written());
+  REQUIRE(ReadNewestCheckpoint(machines.Of(0)).value() == StateOf(1));
+}
+
+}  // namespace
+}  // namespace shoal::training
