@@ -5,6 +5,7 @@
 #      SHOAL_CUDA     also define libtorch::nccl (NCCL and the CUDA runtime, no torch_cuda)
 #      CUDA_TOOLKIT_ROOT  the folder in which files are looked for that the wheels lack
 # Out: Libtorch_FOUND, Libtorch_VERSION, libtorch::cpu, libtorch::nccl
+#      Libtorch_cuda_INCLUDE_DIR  headers of CUDA for the few sources that need their types
 #      Libtorch_RUNTIME_LIBRARIES  the five files that a program needs on a CPU; in one folder they find each other
 #
 # Link both PRIVATE: the wheel's include folder carries an old google/protobuf, which must never reach a target that
@@ -19,12 +20,14 @@ if(NOT LIBTORCH_ROOT)
   set(LIBTORCH_ROOT "${_libtorch_root}" CACHE PATH "Folder that holds torch/ of the wheel" FORCE)
 endif()
 
-set(_libtorch_needed Libtorch_INCLUDE_DIR Libtorch_torch_cpu_LIBRARY Libtorch_c10_LIBRARY)
+set(_libtorch_needed Libtorch_INCLUDE_DIR Libtorch_torch_cpu_LIBRARY Libtorch_c10_LIBRARY Libtorch_cuda_INCLUDE_DIR)
 find_path(Libtorch_INCLUDE_DIR NAMES torch/headeronly/version.h
   PATHS "${LIBTORCH_ROOT}/torch/include" NO_DEFAULT_PATH)
 find_library(Libtorch_torch_cpu_LIBRARY NAMES torch_cpu
   PATHS "${LIBTORCH_ROOT}/torch/lib" NO_DEFAULT_PATH)
 find_library(Libtorch_c10_LIBRARY NAMES c10 PATHS "${LIBTORCH_ROOT}/torch/lib" NO_DEFAULT_PATH)
+find_path(Libtorch_cuda_INCLUDE_DIR NAMES cuda_runtime_api.h
+  PATHS "${LIBTORCH_ROOT}/nvidia/cu13/include" "${CUDA_TOOLKIT_ROOT}/include" NO_DEFAULT_PATH)
 
 if(Libtorch_INCLUDE_DIR)
   file(READ "${Libtorch_INCLUDE_DIR}/torch/headeronly/version.h" _libtorch_header)
@@ -38,12 +41,9 @@ if(Libtorch_INCLUDE_DIR)
 endif()
 
 if(SHOAL_CUDA)
-  list(APPEND _libtorch_needed Libtorch_cudart_LIBRARY Libtorch_cuda_INCLUDE_DIR
-    Libtorch_nccl_LIBRARY Libtorch_nccl_INCLUDE_DIR)
+  list(APPEND _libtorch_needed Libtorch_cudart_LIBRARY Libtorch_nccl_LIBRARY Libtorch_nccl_INCLUDE_DIR)
   find_library(Libtorch_cudart_LIBRARY NAMES libcudart.so.13
     PATHS "${LIBTORCH_ROOT}/nvidia/cu13/lib" "${CUDA_TOOLKIT_ROOT}/lib64" NO_DEFAULT_PATH)
-  find_path(Libtorch_cuda_INCLUDE_DIR NAMES cuda_runtime_api.h
-    PATHS "${LIBTORCH_ROOT}/nvidia/cu13/include" "${CUDA_TOOLKIT_ROOT}/include" NO_DEFAULT_PATH)
   find_library(Libtorch_nccl_LIBRARY NAMES libnccl.so.2
     PATHS "${LIBTORCH_ROOT}/nvidia/nccl/lib" "${CUDA_TOOLKIT_ROOT}/lib64" NO_DEFAULT_PATH)
   find_path(Libtorch_nccl_INCLUDE_DIR NAMES nccl.h

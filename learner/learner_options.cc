@@ -92,6 +92,10 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("device", device,
                {.help = "where updates compute: auto, cpu, cuda or cuda:<n>; auto and cuda give "
                         "rank i of a machine with N GPUs number i modulo N"});
+  visitor.Knob("precision", precision,
+               {.help = "numbers of the layers in updates; with bfloat16 parameters, gradients, "
+                        "losses and the optimiser stay float32. It is fast on a GPU, slow on a CPU",
+                .choices = {"float32", "bfloat16"}});
   visitor.Knob("torch_threads", torch_threads,
                {.help = "threads that torch uses inside one operation",
                 .unit = "threads",

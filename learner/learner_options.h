@@ -63,6 +63,8 @@ struct LearnerOptions {
   bool fit_parameters = false;
   // Where updates compute: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
   std::string device = "cpu";
+  // In which numbers the layers compute: "float32" or "bfloat16".
+  std::string precision = "float32";
   // The number of threads that torch uses inside one operation.
   std::int64_t torch_threads = 1;
   CloningOptions cloning;

@@ -25,6 +25,14 @@ std::string ListenAddress(const LearnerSetup& setup) {
   return setup.cluster.learner.empty() ? "127.0.0.1:0" : setup.cluster.learner;
 }
 
+absl::StatusOr<model::ComputeDevice> DeviceOf(const LearnerOptions& options,
+                                              std::int64_t local_rank) {
+  auto device = model::FindComputeDevice(options.device, local_rank);
+  if (!device.ok()) return runtime::Annotate(device.status(), "learner.device");
+  SHOAL_ASSIGN_OR_RETURN(device->precision, model::PrecisionNamed(options.precision));
+  return device;
+}
+
 UpdateVitals VitalsOf(const algorithms::UpdateReport& report, const EpisodeSummary& episodes) {
   UpdateVitals vitals{.finite = !std::isnan(report.approximate_kl),
                       .gradient_norm = report.gradient_norm,
@@ -56,13 +64,12 @@ absl::Status Learner::Start() {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
                                     std::to_string(ranks));
   }
-  const auto device = model::FindComputeDevice(options.device, setup_.local_rank);
-  if (!device.ok()) return runtime::Annotate(device.status(), "learner.device");
-  parts.metrics.ExposeGpu(device->name);
+  SHOAL_ASSIGN_OR_RETURN(const model::ComputeDevice device, DeviceOf(options, setup_.local_rank));
+  parts.metrics.ExposeGpu(device.name);
   SHOAL_ASSIGN_OR_RETURN(
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),
-                                                       *parts.reducer, *device));
+                                                       *parts.reducer, device));
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(parts.trainer->CheckAsynchronous());
   if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
     return runtime::InvalidArgument("run.deterministic: not with algorithm " +
@@ -208,8 +215,7 @@ absl::Status Learner::BeginExchange() {
         std::make_unique<collectives::GradientHub>(std::move(sockets), exchange, *parts.holder);
   }
   parts.client = std::make_unique<collectives::GradientClient>(socket, own, exchange);
-  SHOAL_ASSIGN_OR_RETURN(const auto device,
-                         model::FindComputeDevice(options.device, setup_.local_rank));
+  SHOAL_ASSIGN_OR_RETURN(const model::ComputeDevice device, DeviceOf(options, setup_.local_rank));
   SHOAL_ASSIGN_OR_RETURN(
       auto computes, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),

@@ -14,8 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source deploy/install.sh
 folder="${1:?usage: deploy/device/pack.sh FOLDER}"
 programs=(build/tests/model_test build/tests/algorithms_test build/tests/language_training_test build-cuda/tests/nccl_test
-  build/bin/bench_update build/bin/bench_pretraining build/bin/bench_gpu)
-build release build model_test algorithms_test language_training_test bench_update bench_pretraining bench_gpu
+  build/bin/bench_update build/bin/bench_pixels build/bin/bench_pretraining build/bin/bench_gpu)
+build release build model_test algorithms_test language_training_test bench_update bench_pixels bench_pretraining bench_gpu
 install_nccl
 build cuda build-cuda nccl_test
 

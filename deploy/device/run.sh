@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs what pack.sh packed beside this file: the tests of devices, with each device the bench of the policy, and on the
-# GPU the bench of central inference.
+# GPU updates in bfloat16, those of pixels and the bench of central inference.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 root="${LIBTORCH_ROOT:?the folder that holds torch and nvidia}"
@@ -16,5 +16,7 @@ for device in cpu cuda; do
   for rows in 64 256 1024 4096; do bin/bench_update 512 0 "$device" "$rows" || failed=1; done
   for keys in 0 1; do bin/bench_update 1024 "$keys" "$device" 64 || failed=1; done
 done
+bin/bench_update 1024 0 cuda 64 ppo bfloat16 || failed=1
+for precision in float32 bfloat16; do bin/bench_pixels 512 512 cuda 1 "$precision" || failed=1; done
 bin/bench_gpu cuda || failed=1
 exit "$failed"

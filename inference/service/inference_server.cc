@@ -213,6 +213,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   auto precise = model::WithPrecision(*found, config.options.precision, config.policy);
   if (!precise.ok()) return runtime::Annotate(precise.status(), "inference.precision");
   device = *std::move(precise);
+  device.graphs = device.graphs && config.options.graphs == "auto";
   metrics.ExposeGpu(device.name);
   const InferenceOptions& options = config.options;
   SHOAL_RETURN_IF_ERROR(options.Check());

@@ -2,8 +2,8 @@
 // Measures how many rows of 84 x 84 x 4 bytes act in a second with the deep network of IMPALA, and
 // what its parts take: the whole way of a batch from the memory in which inference gathers frames
 // to actions on the host, the forward pass alone on frames that lie on the device, the copy of the
-// frames alone, and gathering them on one core. Small tasks follow, whose batches are all overhead.
-// Prints one JSON line for each.
+// frames alone, and gathering them on one core. Small tasks follow, whose batches are all overhead,
+// operation by operation and by recorded forward passes. Prints one JSON line for each.
 //
 //   bench_gpu [device] [seconds of each measurement]
 #include <ATen/core/Tensor.h>
@@ -198,8 +198,11 @@ int Run(const std::string& name, double seconds) {
     MeasureUpload(rows, *device, seconds);
     MeasureGather(rows, *device, seconds);
   }
-  for (const std::int64_t rows : {1, 64, 256}) {
-    MeasureAct("act 4-64-64-2", SmallSpec(), rows, *device, seconds);
+  for (const std::int64_t rows : {1, 64, 256, 1024, 4096}) {
+    model::ComputeDevice acting = *device;
+    if (acting.graphs) MeasureAct("act 4-64-64-2 by graphs", SmallSpec(), rows, acting, seconds);
+    acting.graphs = false;
+    MeasureAct("act 4-64-64-2", SmallSpec(), rows, acting, seconds);
   }
   return 0;
 }

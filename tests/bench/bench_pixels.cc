@@ -4,6 +4,7 @@
 // JSON line for each convolution.
 //
 //   bench_pixels [rows of a minibatch] [rows of a batch that acts] [device] [threads]
+//   [float32|bfloat16: of updates]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -90,8 +91,10 @@ int Measure(const std::string& convolution, std::int64_t rows, std::int64_t acti
     if (!trainer->Update(batch).ok()) return 1;
     update_seconds = std::min(update_seconds, watch.Lap());
   }
+  model::ComputeDevice acting = device;
+  acting.precision = model::Precision::kFloat32;
   const auto policy = model::Policy::FromSafetensors(spec, trainer->SerializeParameters({}).value(),
-                                                     nullptr, device)
+                                                     nullptr, acting)
                           .value();
   const model::PolicyInputs inputs = Inputs(spec, acting_rows, random);
   model::SimilarityCache cache;
@@ -103,11 +106,13 @@ int Measure(const std::string& convolution, std::int64_t rows, std::int64_t acti
   }
   const auto updated = static_cast<double>(kLength * batch.columns);
   std::printf(
-      "{\"bench\":\"pixels\",\"convolution\":\"%s\",\"device\":\"%s\",\"threads\":%d,"
+      "{\"bench\":\"pixels\",\"convolution\":\"%s\",\"device\":\"%s\",\"precision\":\"%s\","
+      "\"threads\":%d,"
       "\"minibatch_rows\":%ld,\"acting_rows\":%ld,\"updated_rows_per_second\":%.0f,"
       "\"acted_rows_per_second\":%.0f,\"ceiling_steps_per_second\":%.0f}\n",
-      convolution.c_str(), device.name.c_str(), threads, static_cast<long>(rows),
-      static_cast<long>(acting_rows), updated / update_seconds,
+      convolution.c_str(), device.name.c_str(),
+      device.precision == model::Precision::kBfloat16 ? "bfloat16" : "float32", threads,
+      static_cast<long>(rows), static_cast<long>(acting_rows), updated / update_seconds,
       static_cast<double>(acting_rows) / act_seconds,
       1 / (update_seconds / updated + act_seconds / static_cast<double>(acting_rows)));
   return 0;
@@ -121,11 +126,14 @@ int main(int argc, char** argv) {
   const std::int64_t acting_rows = argc > 2 ? std::atoll(argv[2]) : 32;
   const int threads = argc > 4 ? std::atoi(argv[4]) : 1;
   shoal::model::SetTorchThreads(threads);
-  const auto device = shoal::model::FindComputeDevice(argc > 3 ? argv[3] : "cpu");
-  if (!device.ok()) {
-    std::fprintf(stderr, "%s\n", shoal::runtime::Message(device.status()).c_str());
+  auto device = shoal::model::FindComputeDevice(argc > 3 ? argv[3] : "cpu");
+  const auto precision = shoal::model::PrecisionNamed(argc > 5 ? argv[5] : "float32");
+  if (!device.ok() || !precision.ok()) {
+    const absl::Status& wrong = device.ok() ? precision.status() : device.status();
+    std::fprintf(stderr, "%s\n", shoal::runtime::Message(wrong).c_str());
     return 2;
   }
+  device->precision = *precision;
   for (const char* const convolution : {"small", "nature", "impala"}) {
     if (shoal::Measure(convolution, rows, acting_rows, *device, threads) != 0) return 1;
   }

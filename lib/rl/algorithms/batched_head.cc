@@ -153,7 +153,8 @@ BatchedHead::Derivatives BatchedHead::Run(const UnrollBatch& batch, const BatchT
         {.queries = inputs.head.index_select(0, which),
          .mark_weights = kinds > 0 ? inputs.mark_weights.index_select(0, which) : at::Tensor(),
          .cosines = candidates.cosines[catalog],
-         .keys = keys});
+         .keys = Keys(*candidates.catalogs[catalog]),
+         .appended_keys = group.candidates->AppendedKeys(arrays, keys)});
     AddLoss(RowsOf(logits, arrays.Get(group.action, {count}), group.positions, output), output,
             loss, derivatives);
   }

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
+#include "rl/algorithms/autocast.h"
 #include "rl/algorithms/head_rows.h"
 #include "rl/algorithms/policy_loss.h"
 #include "rl/model/candidate_table.h"
@@ -33,10 +35,11 @@ at::Tensor Sum(const at::Tensor& weight, const at::Tensor& values) {
 
 PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
                                const at::Tensor& flat, const at::Tensor& gradient,
-                               HeadArithmetic arithmetic)
+                               HeadArithmetic arithmetic, model::Precision precision)
     : spec_(spec),
       device_(flat.device()),
       arithmetic_(arithmetic),
+      precision_(precision),
       network_(spec, layout, flat, gradient),
       candidates_(network_, KeyGradient(layout, gradient)),
       batched_(network_, KeyGradient(layout, gradient).defined()),
@@ -78,12 +81,16 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
     forward.rows.assign(items.begin(), items.end());
   }
   const at::Tensor rows = Indices(forward.rows, device_);
+  std::optional<Autocast> layers(std::in_place, device_, precision_);
   const at::Tensor features = network_.Features(tensors.Select(spec_, rows));
   at::Tensor hidden = network_.Torso(features);
   at::Tensor core;
   if (spec_.has_core()) {
-    core = Unroll(tensors, items, steps, hidden);
+    // A rounded state would add up its errors from step to step.
+    layers.reset();
+    core = Unroll(tensors, items, steps, hidden.to(at::kFloat));
     hidden = core;
+    layers.emplace(device_, precision_);
   }
   if (fraction.defined()) {
     const std::int64_t heads = fraction.size(1);
@@ -98,9 +105,11 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
   } else {
     hidden = network_.AtMean(hidden);
   }
-  forward.head = network_.Head(hidden);
-  if (spec_.candidate_marks > 0) forward.mark_weights = network_.MarkWeights(hidden);
-  forward.value = network_.Value(features, core);
+  forward.head = network_.Head(hidden).to(at::kFloat);
+  if (spec_.candidate_marks > 0) {
+    forward.mark_weights = network_.MarkWeights(hidden).to(at::kFloat);
+  }
+  forward.value = network_.Value(features, core).to(at::kFloat);
   return forward;
 }
 

@@ -23,6 +23,7 @@
 #include "rl/algorithms/chosen_head.h"
 #include "rl/algorithms/head_loss.h"
 #include "rl/algorithms/unroll_batch.h"
+#include "rl/model/compute_device.h"
 #include "rl/model/network.h"
 
 namespace shoal::algorithms {
@@ -94,9 +95,12 @@ class PolicyGradient {
  public:
   // Parameters are views of `flat`; gradients are added into `gradient` [layout.trainable]. When
   // `gradient` is undefined, only the functions without gradients may be called. Both lie on the
-  // device that computes, and so must the tensors that the functions get.
+  // device that computes, and so must the tensors that the functions get. `precision` is that of
+  // the layers, whose outputs are float32 again; the core's state, the logits of candidates and the
+  // losses are float32 throughout.
   PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                 const at::Tensor& flat, const at::Tensor& gradient, HeadArithmetic arithmetic);
+                 const at::Tensor& flat, const at::Tensor& gradient, HeadArithmetic arithmetic,
+                 model::Precision precision = model::Precision::kFloat32);
 
   // Adds the gradient of the SUM of the rows' weighted losses. `items` are rows (t * B + b) without
   // a core, columns with a core.
@@ -178,6 +182,7 @@ class PolicyGradient {
   const model::PolicySpec spec_;
   const at::Device device_;
   const HeadArithmetic arithmetic_;
+  const model::Precision precision_;
   const model::Network network_;
   CandidateHead candidates_;
   BatchedHead batched_;

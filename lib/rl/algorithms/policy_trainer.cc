@@ -60,7 +60,8 @@ struct PolicyTrainer::State {
   State(const model::PolicySpec& policy_spec, const AlgorithmOptions& algorithm_options,
         const training::OptimiserOptions& optimiser_options, Schedule rate_schedule,
         std::unique_ptr<const Algorithm> strategy, std::uint64_t run_seed,
-        collectives::GradientReducer& group, at::Device where, HeadArithmetic arithmetic)
+        collectives::GradientReducer& group, at::Device where, HeadArithmetic arithmetic,
+        model::Precision precision)
       : spec(policy_spec),
         options(algorithm_options),
         schedule(rate_schedule),
@@ -81,16 +82,17 @@ struct PolicyTrainer::State {
                  .has_target_network = algorithm->policy() == nullptr,
                  .keeps_rate = schedule == Schedule::kKl},
                 optimiser_options, gradients(), group),
-        gradient(spec, layout, trained.parameters, gradients(), arithmetic) {
+        gradient(spec, layout, trained.parameters, gradients(), arithmetic, precision) {
     if (!trained.target.defined()) return;
     if (algorithm->soft() != nullptr) {
       soft.emplace(
           spec, layout,
           SoftParameters{
               .trained = trained.parameters, .target = trained.target, .gradient = gradients()},
-          algorithm->soft()->TargetEntropy(spec));
+          algorithm->soft()->TargetEntropy(spec), precision);
     } else {
-      target_network.emplace(spec, layout, trained.target, /*gradient=*/at::Tensor(), arithmetic);
+      target_network.emplace(spec, layout, trained.target, /*gradient=*/at::Tensor(), arithmetic,
+                             precision);
     }
   }
 
@@ -489,7 +491,8 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
         model::ApplyTorchThreads();
         auto state = std::make_unique<State>(
             spec, options, optimiser, schedule, std::move(algorithm), seed, reducer, where,
-            device.whole_batches ? HeadArithmetic::kBatches : HeadArithmetic::kRows);
+            device.whole_batches ? HeadArithmetic::kBatches : HeadArithmetic::kRows,
+            device.precision);
         return std::unique_ptr<PolicyTrainer>(new PolicyTrainer(std::move(state)));
       });
 }

@@ -125,8 +125,9 @@ class PolicyTrainer {
  public:
   // Parameters start as model::InitialParameters(spec, seed). `reducer` must outlive the trainer.
   // Updates compute on `device`, by FindComputeDevice; on a GPU they agree with the CPU's up to
-  // rounding. Several ranks reduce in the host's memory. Returns INVALID_ARGUMENT, which names the
-  // knob, for a wrong spec or option, and where the algorithm and policy.action_values or
+  // rounding. Its precision is that of the layers; parameters, gradients, losses and the optimiser
+  // are float32. Several ranks reduce in the host's memory. Returns INVALID_ARGUMENT, which names
+  // the knob, for a wrong spec or option, and where the algorithm and policy.action_values or
   // policy.twin_critics do not go together; FAILED_PRECONDITION for a device that does not exist.
   static absl::StatusOr<std::unique_ptr<PolicyTrainer>> Create(
       const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "rl/algorithms/autocast.h"
 #include "rl/model/candidate_table.h"
 #include "rl/model/squashed_gaussian.h"
 #include "rl/model/torch_device.h"
@@ -27,16 +28,25 @@ double WeightedSum(const at::Tensor& weight, const at::Tensor& values) {
 }  // namespace
 
 SoftGradient::SoftGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-                           const SoftParameters& parameters, double target_entropy)
+                           const SoftParameters& parameters, double target_entropy,
+                           model::Precision precision)
     : spec_(spec),
       network_(spec, layout, parameters.trained, parameters.gradient),
       constant_(spec, layout, parameters.trained, /*gradient=*/at::Tensor()),
       target_(spec, layout, parameters.target, /*gradient=*/at::Tensor()),
-      target_entropy_(target_entropy) {}
+      target_entropy_(target_entropy),
+      device_(parameters.trained.device()),
+      precision_(precision) {}
+
+template <typename Layers>
+at::Tensor SoftGradient::Computed(const Layers& layers) const {
+  const Autocast autocast(device_, precision_);
+  return layers().to(at::kFloat);
+}
 
 SoftGradient::Distribution SoftGradient::Act(const at::Tensor& features, const at::Tensor& illegal,
                                              const at::Tensor& noise) const {
-  const at::Tensor head = network_.Head(network_.Torso(features));
+  const at::Tensor head = Computed([&] { return network_.Head(network_.Torso(features)); });
   if (!spec_.has_box()) {
     const at::Tensor logits =
         illegal.defined() ? head.masked_fill(illegal, model::kIllegalLogit) : head;
@@ -62,8 +72,10 @@ SoftGradient::Distribution SoftGradient::Act(const at::Tensor& features, const a
 
 at::Tensor SoftGradient::ExpectedValue(const model::Network& network, const at::Tensor& features,
                                        const Distribution& distribution) const {
-  const at::Tensor lesser = at::minimum(network.Critic(0, features, distribution.action),
-                                        network.Critic(1, features, distribution.action));
+  const auto of_critic = [&](int critic) {
+    return Computed([&] { return network.Critic(critic, features, distribution.action); });
+  };
+  const at::Tensor lesser = at::minimum(of_critic(0), of_critic(1));
   if (spec_.has_box()) return lesser.squeeze(1);
   return distribution.probability.mul(lesser).sum(1);
 }
@@ -81,9 +93,11 @@ SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t
   const at::NoGradGuard no_grad;
   const model::NetworkInputs inputs = tensors.Select(
       spec_, at::arange(rows, at::TensorOptions(at::kLong).device(tensors.weight.device())));
-  const Distribution distribution = Act(network_.Features(inputs), tensors.illegal, noise);
+  const at::Tensor features = Computed([&] { return network_.Features(inputs); });
+  const at::Tensor target_features = Computed([&] { return target_.Features(inputs); });
+  const Distribution distribution = Act(features, tensors.illegal, noise);
   const double temperature = std::exp(network_.log_temperature().item<double>());
-  return {.value = model::OnHost(ExpectedValue(target_, target_.Features(inputs), distribution)),
+  return {.value = model::OnHost(ExpectedValue(target_, target_features, distribution)),
           .entropy_bonus = model::OnHost(distribution.entropy.mul(temperature))};
 }
 
@@ -94,7 +108,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   const at::Device device = data.tensors.weight.device();
   const at::Tensor rows = Indices(items, device);
   const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
-  const at::Tensor features = network_.Features(inputs);
+  const at::Tensor features = Computed([&] { return network_.Features(inputs); });
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const at::Tensor importance =
       data.tensors.importance.index_select(0, rows).mul_(weight).to(at::kFloat);
@@ -111,7 +125,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   at::Tensor error;
   at::Tensor value;
   for (const int critic : {0, 1}) {
-    const at::Tensor values = network_.Critic(critic, features, recorded);
+    const at::Tensor values = Computed([&] { return network_.Critic(critic, features, recorded); });
     const at::Tensor of_row = (chosen.defined() ? values.gather(1, chosen) : values).squeeze(1);
     const at::Tensor difference = of_row.sub(target);
     const at::Tensor loss = difference.square().mul(0.5);

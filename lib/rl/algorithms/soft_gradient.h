@@ -37,7 +37,7 @@ struct SoftRowsOfBatch {
 class SoftGradient {
  public:
   SoftGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
-               const SoftParameters& parameters, double target_entropy);
+               const SoftParameters& parameters, double target_entropy, model::Precision precision);
 
   // Evaluates all `rows` of the batch without gradients. `noise` [rows, n] is standard normal, and
   // undefined without a box.
@@ -51,6 +51,9 @@ class SoftGradient {
                     const at::Tensor& noise, std::span<float> absolute_error);
 
  private:
+  // Returns what `layers` makes, as float32.
+  template <typename Layers>
+  at::Tensor Computed(const Layers& layers) const;
   // An action and its negative log-density with a box: [R, n] and [R]. Otherwise the probabilities
   // of all actions, [R, n], and their entropy.
   struct Distribution {
@@ -74,6 +77,9 @@ class SoftGradient {
   const model::Network constant_;
   const model::Network target_;
   const double target_entropy_;
+  const at::Device device_;
+  // Of the layers.
+  const model::Precision precision_;
 };
 
 }  // namespace shoal::algorithms

@@ -9,11 +9,17 @@
 #include <bit>
 #include <map>
 
+#include "rl/model/shape_bucket.h"
+
 namespace shoal::model {
 namespace {
 
 std::int64_t CountOf(const std::vector<std::int64_t>& numbers) {
   return static_cast<std::int64_t>(numbers.size());
+}
+
+void Pad(std::int64_t number, std::vector<std::int64_t>& numbers) {
+  numbers.resize(static_cast<std::size_t>(TermBucket(CountOf(numbers))), number);
 }
 
 std::vector<std::int64_t> Widen(std::span<const std::int32_t> numbers) {
@@ -24,9 +30,12 @@ std::vector<std::int64_t> Widen(std::span<const std::int32_t> numbers) {
 
 CandidateBatch::CandidateBatch(const CandidateTable& catalog,
                                std::span<const CandidateBatchRow> rows, std::int64_t kinds,
-                               DeviceBatch& arrays)
-    : catalog_(catalog), rows_(static_cast<std::int64_t>(rows.size())), width_(catalog.size()) {
+                               DeviceBatch& arrays, std::int64_t padded)
+    : catalog_size_(catalog.size()),
+      rows_(padded > 0 ? padded : static_cast<std::int64_t>(rows.size())),
+      width_(catalog.size()) {
   for (const CandidateBatchRow& row : rows) width_ = std::max(width_, row.table->size());
+  if (padded > 0) width_ = catalog.size() + TermBucket(width_ - catalog.size());
   std::vector<std::int64_t> goals;
   std::vector<float> scales;
   std::vector<float> shifts;
@@ -39,7 +48,7 @@ CandidateBatch::CandidateBatch(const CandidateTable& catalog,
   std::vector<std::int64_t> mark_places;
   std::vector<std::int64_t> mark_sources;
   std::vector<std::int64_t> newly_removed;
-  for (std::int64_t r = 0; r < rows_; ++r) {
+  for (std::int64_t r = 0; r < static_cast<std::int64_t>(rows.size()); ++r) {
     const CandidateBatchRow& row = rows[static_cast<std::size_t>(r)];
     goals.push_back(row.goal);
     scales.push_back(row.scale);
@@ -68,10 +77,21 @@ CandidateBatch::CandidateBatch(const CandidateTable& catalog,
       newly_removed.push_back(r * width_ + removed);
     }
   }
+  if (padded > 0) {
+    // What is added to numbers goes into the last row, which is none of the given ones.
+    const std::int64_t spare = rows_ - 1;
+    Pad(spare * width_, appended_places);
+    Pad(0, appended_keys);
+    Pad(spare, appended_rows);
+    appended_similarities.resize(appended_rows.size());
+    Pad(spare * width_, mark_places);
+    Pad(spare * kinds, mark_sources);
+    Pad(spare * width_, newly_removed);
+  }
   const std::vector<std::int64_t> removed = Widen(catalog.removed());
-  goal_ = arrays.Add(goals);
-  scale_ = arrays.Add(scales);
-  shift_ = arrays.Add(shifts);
+  goal_ = arrays.Add(goals, rows_);
+  scale_ = arrays.Add(scales, rows_);
+  shift_ = arrays.Add(shifts, rows_);
   appended_ = {CountOf(appended_places), arrays.Add(appended_places), arrays.Add(appended_keys)};
   appended_row_ = arrays.Add(appended_rows);
   appended_similarity_ = arrays.Add(appended_similarities);
@@ -84,10 +104,11 @@ CandidateBatch::CandidateBatch(const CandidateTable& catalog,
 
 // Returns [R, width], or [1, width] where all rows have the same legal candidates.
 at::Tensor CandidateBatch::Illegal(const DeviceBatch& arrays, at::Device device) const {
-  const std::int64_t size = catalog_.size();
   at::Tensor illegal = at::zeros({1, width_}, at::TensorOptions(at::kBool).device(device));
   if (removed_count_ > 0) illegal.index_fill_(1, arrays.Get(removed_, {removed_count_}), true);
-  if (width_ > size) illegal.narrow(1, size, width_ - size).fill_(true);
+  if (width_ > catalog_size_) {
+    illegal.narrow(1, catalog_size_, width_ - catalog_size_).fill_(true);
+  }
   if (appended_.count == 0 && newly_removed_count_ == 0) return illegal;
   illegal = illegal.repeat({rows_, 1});
   at::Tensor flat = illegal.view({-1});
@@ -100,23 +121,26 @@ at::Tensor CandidateBatch::Illegal(const DeviceBatch& arrays, at::Device device)
   return illegal;
 }
 
+at::Tensor CandidateBatch::AppendedKeys(const DeviceBatch& arrays, const KeysOf& keys) const {
+  if (appended_.count == 0) return {};
+  std::vector<at::Tensor> of_overlays;
+  for (const CandidateTable* const overlay : overlays_) of_overlays.push_back(keys(*overlay));
+  return at::cat(of_overlays).index_select(0, arrays.Get(appended_.source, {appended_.count}));
+}
+
 at::Tensor CandidateBatch::Logits(const DeviceBatch& arrays, const Inputs& inputs) const {
   const at::Tensor& queries = inputs.queries;
   const at::Tensor goal = arrays.Get(goal_, {rows_});
   const at::Tensor similarity = inputs.cosines.index_select(0, goal)
                                     .mul_(arrays.Get(scale_, {rows_, 1}))
                                     .add_(arrays.Get(shift_, {rows_, 1}));
-  at::Tensor logits = at::mm(queries, inputs.keys(catalog_).t()).add(similarity);
-  if (width_ > catalog_.size()) {
-    logits = at::cat({logits, at::zeros({rows_, width_ - catalog_.size()}, logits.options())}, 1);
+  at::Tensor logits = at::mm(queries, inputs.keys.t()).add(similarity);
+  if (width_ > catalog_size_) {
+    logits = at::cat({logits, at::zeros({rows_, width_ - catalog_size_}, logits.options())}, 1);
   }
   if (appended_.count > 0) {
-    std::vector<at::Tensor> keys;
-    for (const CandidateTable* const overlay : overlays_) keys.push_back(inputs.keys(*overlay));
     const at::Tensor row = arrays.Get(appended_row_, {appended_.count});
-    const at::Tensor key = arrays.Get(appended_.source, {appended_.count});
-    const at::Tensor products =
-        queries.index_select(0, row).mul(at::cat(keys).index_select(0, key)).sum(1);
+    const at::Tensor products = queries.index_select(0, row).mul(inputs.appended_keys).sum(1);
     const at::Tensor place = arrays.Get(appended_.place, {appended_.count});
     logits =
         logits.flatten()

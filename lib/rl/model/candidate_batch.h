@@ -4,6 +4,7 @@
 //
 //   CandidateBatch batch(catalog, rows, kinds, arrays);   // adds arrays of indices
 //   arrays.Send();
+//   inputs.appended_keys = batch.AppendedKeys(arrays, keys);
 //   at::Tensor logits = batch.Logits(arrays, inputs);     // [R, width]
 //
 // A row's logits are <query, key> + scale * cosine + shift + the weights of the candidate's marks.
@@ -41,22 +42,32 @@ class CandidateBatch {
  public:
   // What Logits needs on the device. G is the number of goals, N that of the catalog's candidates.
   struct Inputs {
-    at::Tensor queries;       // [R, P]
-    at::Tensor mark_weights;  // [R, K]; undefined when K is 0
-    at::Tensor cosines;       // [G, N]
-    // Returns the keys of a table's own candidates: [M, P].
-    std::function<at::Tensor(const CandidateTable&)> keys;
+    at::Tensor queries;        // [R, P]
+    at::Tensor mark_weights;   // [R, K]; undefined when K is 0
+    at::Tensor cosines;        // [G, N]
+    at::Tensor keys;           // of the catalog's candidates, [N, P]
+    at::Tensor appended_keys;  // by AppendedKeys
   };
+  // Returns the keys of a table's own candidates: [M, P].
+  using KeysOf = std::function<at::Tensor(const CandidateTable&)>;
 
-  // Adds what the rows say to `arrays`. `kinds` is K. The tables must outlive this object.
+  // Adds what the rows say to `arrays`. `kinds` is K. Where `padded` is above 0, there are that
+  // many rows, and the width and all other numbers are rounded up too (shape_bucket.h). What the
+  // rows after the given ones hold is not defined, but finite. REQUIRES: `padded` is 0 or above the
+  // number of rows.
   CandidateBatch(const CandidateTable& catalog, std::span<const CandidateBatchRow> rows,
-                 std::int64_t kinds, DeviceBatch& arrays);
+                 std::int64_t kinds, DeviceBatch& arrays, std::int64_t padded = 0);
 
-  // The number of candidates of the widest row.
+  // The number of candidates of the widest row, or a rounded one.
   std::int64_t width() const { return width_; }
 
+  // Returns the keys of the candidates that overlays append, one for each row that has it, or an
+  // undefined tensor where there are none. REQUIRES: the overlays still exist, and `arrays` is the
+  // one that the constructor got, and was sent.
+  at::Tensor AppendedKeys(const DeviceBatch& arrays, const KeysOf& keys) const;
+
   // Returns [R, width], with kIllegalLogit where a candidate is illegal or missing. REQUIRES:
-  // `arrays` is the one that the constructor got, and was sent.
+  // `arrays` is the same.
   at::Tensor Logits(const DeviceBatch& arrays, const Inputs& inputs) const;
 
  private:
@@ -69,7 +80,7 @@ class CandidateBatch {
 
   at::Tensor Illegal(const DeviceBatch& arrays, at::Device device) const;
 
-  const CandidateTable& catalog_;
+  const std::int64_t catalog_size_;
   std::int64_t rows_ = 0;
   std::int64_t width_ = 0;
   DeviceBatch::Array goal_;

@@ -5,6 +5,7 @@
 #include <ATen/ops/searchsorted.h>
 #include <ATen/ops/where.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "rl/model/action_values.h"
@@ -35,8 +36,8 @@ at::Tensor Sample(const at::Tensor& logits, const at::Tensor& draw, const at::Te
 }  // namespace
 
 ChoiceBatch::ChoiceBatch(const PolicyInputs& inputs, std::span<const std::int64_t> rows,
-                         DeviceBatch& arrays)
-    : rows_(static_cast<std::int64_t>(rows.size())) {
+                         DeviceBatch& arrays, std::int64_t padded)
+    : rows_(std::max(static_cast<std::int64_t>(rows.size()), padded)) {
   std::vector<std::uint8_t> choices;
   std::vector<double> draws;
   std::vector<double> epsilons;
@@ -52,10 +53,12 @@ ChoiceBatch::ChoiceBatch(const PolicyInputs& inputs, std::span<const std::int64_
     any_explores_ = any_explores_ || choice == Choice::kUniform || choice == Choice::kEpsilonGreedy;
     any_forced_ = any_forced_ || choice == Choice::kForced;
   }
+  choices.resize(static_cast<std::size_t>(rows_), CodeOf(Choice::kValueOnly));
+  epsilons.resize(static_cast<std::size_t>(rows_), 1.0);
   choice_ = arrays.Add(choices);
-  draw_ = arrays.Add(draws);
+  draw_ = arrays.Add(draws, rows_);
   epsilon_ = arrays.Add(epsilons);
-  forced_action_ = arrays.Add(forced_actions);
+  forced_action_ = arrays.Add(forced_actions, rows_);
 }
 
 ChoiceBatch::Chosen ChoiceBatch::Of(const DeviceBatch& arrays, const at::Tensor& logits) const {

@@ -22,11 +22,18 @@ class ChoiceBatch {
   };
 
   // Adds to `arrays` how the rows `rows` of `inputs` choose. A row of kSimilarity gets the greedy
-  // action, which the caller replaces.
-  ChoiceBatch(const PolicyInputs& inputs, std::span<const std::int64_t> rows, DeviceBatch& arrays);
+  // action, which the caller replaces. Rows of kValueOnly follow until there are `padded`, if that
+  // is more.
+  ChoiceBatch(const PolicyInputs& inputs, std::span<const std::int64_t> rows, DeviceBatch& arrays,
+              std::int64_t padded = 0);
 
   // `logits` is [R, W]. REQUIRES: `arrays` is the one that the constructor got, and was sent.
   Chosen Of(const DeviceBatch& arrays, const at::Tensor& logits) const;
+
+  // Of equal numbers the operations of Of are the same.
+  std::int64_t operations() const {
+    return (any_samples_ ? 1 : 0) + (any_explores_ ? 2 : 0) + (any_forced_ ? 4 : 0);
+  }
 
  private:
   std::int64_t rows_ = 0;

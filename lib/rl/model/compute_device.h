@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names where a policy or a trainer computes, and how precisely, for code that sees no torch.
+// Names where a policy or a trainer computes, and how, for code that sees no torch.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,27 @@ struct ComputeDevice {
   // goes through a batch row by row with code that is made for its caches. On a CPU it is slower
   // and serves to test what runs on GPUs.
   bool whole_batches = false;
-  // In which numbers the convolution of a policy that acts in whole batches reads and writes. It
-  // adds up products in float32 either way. All other layers, and updates, compute in float32.
-  // kBfloat16 is for what WithPrecision accepts.
+  // A policy that acts in whole batches repeats forward passes that were recorded, where it has no
+  // convolution. On a CPU it only seems to, which serves tests.
+  bool graphs = false;
+  // Of a policy: in which numbers the convolution reads and writes when it acts in whole batches.
+  // kBfloat16 is for what WithPrecision accepts. Of a trainer: in which numbers the layers of its
+  // networks do. Products are added up in float32 either way, and everything else is float32.
   Precision precision = Precision::kFloat32;
 };
+
+// Parses "float32" or "bfloat16". Returns INVALID_ARGUMENT for another name.
+absl::StatusOr<Precision> PrecisionNamed(const std::string& name);
 
 // Returns the device that `name` means to process `local_rank` of a machine: "auto" is its share of
 // the GPUs, or the CPU where there are none; "cuda" is its share of the GPUs. Returns
 // INVALID_ARGUMENT for a name that is none of auto, cpu, cuda and cuda:<n>, FAILED_PRECONDITION
-// where that device does not exist. It loads torch's CUDA library unless `name` is "cpu".
+// where that device does not exist. On a GPU it has graphs. It loads torch's CUDA library unless
+// `name` is "cpu".
 absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name,
                                                 std::int64_t local_rank = 0);
 
-// Returns `device` with a precision by its name, "float32" or "bfloat16", for a policy of `spec`.
+// Returns `device` with a precision by its name for a policy of `spec` that acts.
 // Returns INVALID_ARGUMENT for another name and for bfloat16 where policy.convolution is not
 // "impala", FAILED_PRECONDITION for bfloat16 where the device is a CPU, a GPU that has no such
 // convolution, or one for which kernels cannot be compiled.

@@ -217,6 +217,7 @@ absl::StatusOr<std::shared_ptr<const Policy>> Policy::FromSafetensors(const Poli
           spec, state->layout, state->flat.to(place),
           BatchedPolicy::Options{
               .precision = device.precision,
+              .graphs = device.graphs,
               .previous = previous == nullptr ? nullptr : previous->state_->batched.get()});
       return std::shared_ptr<const Policy>(new Policy(std::move(state)));
     }

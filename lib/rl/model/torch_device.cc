@@ -8,6 +8,7 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/accumulate.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -72,20 +73,21 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
 absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::int64_t local_rank) {
   SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
   if (device.is_cpu()) return ComputeDevice{};
-  if (name.starts_with("cuda:")) return ComputeDevice{.name = name, .whole_batches = true};
-  const std::int64_t share = local_rank % CountGpus();
-  return ComputeDevice{.name = "cuda:" + std::to_string(share), .whole_batches = true};
+  const std::int64_t share = name.starts_with("cuda:") ? device.index() : local_rank % CountGpus();
+  return ComputeDevice{
+      .name = "cuda:" + std::to_string(share), .whole_batches = true, .graphs = true};
+}
+
+absl::StatusOr<Precision> PrecisionNamed(const std::string& name) {
+  if (name == "float32") return Precision::kFloat32;
+  if (name == "bfloat16") return Precision::kBfloat16;
+  return runtime::InvalidArgument("'" + name + "' is none of float32, bfloat16");
 }
 
 absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::string& precision,
                                             const PolicySpec& spec) {
-  if (precision == "float32") {
-    device.precision = Precision::kFloat32;
-    return device;
-  }
-  if (precision != "bfloat16") {
-    return runtime::InvalidArgument("'" + precision + "' is none of float32, bfloat16");
-  }
+  SHOAL_ASSIGN_OR_RETURN(device.precision, PrecisionNamed(precision));
+  if (device.precision == Precision::kFloat32) return device;
   if (spec.convolution != "impala") {
     return runtime::InvalidArgument("bfloat16 is for policy.convolution impala, not for " +
                                     spec.convolution);
@@ -102,7 +104,6 @@ absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::str
                                        "compute capability 8.0");
   }
   SHOAL_RETURN_IF_ERROR(PrepareFrameKernels(place));
-  device.precision = Precision::kBfloat16;
   return device;
 }
 
@@ -119,7 +120,7 @@ std::vector<float> OnHost(const at::Tensor& tensor) {
   return {begin, begin + host.numel()};
 }
 
-DeviceBatch::Array DeviceBatch::Append(const void* values, std::size_t bytes, at::ScalarType type) {
+std::size_t DeviceBatch::Reserve(std::size_t bytes) {
   const std::size_t offset = (size_ + kAlignment - 1) / kAlignment * kAlignment;
   const std::size_t needed = offset + bytes;
   const std::size_t held = host_.defined() ? static_cast<std::size_t>(host_.numel()) : 0;
@@ -130,33 +131,55 @@ DeviceBatch::Array DeviceBatch::Append(const void* values, std::size_t bytes, at
     if (size_ > 0) std::memcpy(larger.mutable_data_ptr(), host_.const_data_ptr(), size_);
     host_ = larger;
   }
-  if (bytes > 0) {
-    std::memcpy(host_.mutable_data_ptr<std::uint8_t>() + offset, values, bytes);
-  }
   size_ = needed;
+  return offset;
+}
+
+template <typename T>
+DeviceBatch::Array DeviceBatch::Append(std::span<const T> values, std::int64_t padded,
+                                       at::ScalarType type) {
+  const std::size_t filled = values.size_bytes();
+  const std::size_t bytes = std::max(filled, static_cast<std::size_t>(padded) * sizeof(T));
+  const std::size_t offset = Reserve(bytes);
+  if (bytes > 0) {
+    std::uint8_t* const begin = host_.mutable_data_ptr<std::uint8_t>() + offset;
+    if (filled > 0) std::memcpy(begin, values.data(), filled);
+    std::memset(begin + filled, 0, bytes - filled);
+  }
+  lengths_.push_back(static_cast<std::int64_t>(bytes));
   return {.offset = offset, .bytes = bytes, .type = type};
 }
 
-DeviceBatch::Array DeviceBatch::Add(std::span<const float> values) {
-  return Append(values.data(), values.size_bytes(), at::kFloat);
+DeviceBatch::Array DeviceBatch::Add(std::span<const float> values, std::int64_t padded) {
+  return Append(values, padded, at::kFloat);
 }
-DeviceBatch::Array DeviceBatch::Add(std::span<const double> values) {
-  return Append(values.data(), values.size_bytes(), at::kDouble);
+DeviceBatch::Array DeviceBatch::Add(std::span<const double> values, std::int64_t padded) {
+  return Append(values, padded, at::kDouble);
 }
-DeviceBatch::Array DeviceBatch::Add(std::span<const std::int64_t> values) {
-  return Append(values.data(), values.size_bytes(), at::kLong);
+DeviceBatch::Array DeviceBatch::Add(std::span<const std::int64_t> values, std::int64_t padded) {
+  return Append(values, padded, at::kLong);
 }
-DeviceBatch::Array DeviceBatch::Add(std::span<const std::uint8_t> values) {
-  return Append(values.data(), values.size_bytes(), at::kByte);
+DeviceBatch::Array DeviceBatch::Add(std::span<const std::uint8_t> values, std::int64_t padded) {
+  return Append(values, padded, at::kByte);
 }
-DeviceBatch::Array DeviceBatch::AddHalves(std::span<const std::uint16_t> values) {
-  return Append(values.data(), values.size_bytes(), at::kHalf);
+DeviceBatch::Array DeviceBatch::AddHalves(std::span<const std::uint16_t> values,
+                                          std::int64_t padded) {
+  return Append(values, padded, at::kHalf);
 }
 
+at::Tensor DeviceBatch::Filled() const { return host_.narrow(0, 0, size()); }
+
 void DeviceBatch::Send() {
+  if (size_ == 0 || sent_.defined()) return;
+  sent_ = Filled().to(device_, /*non_blocking=*/device_.is_cuda());
+  host_ = at::Tensor();
+  ++copies.up;
+}
+
+void DeviceBatch::SendTo(const at::Tensor& target) {
+  sent_ = target;
   if (size_ == 0) return;
-  sent_ = host_.narrow(0, 0, static_cast<std::int64_t>(size_))
-              .to(device_, /*non_blocking=*/device_.is_cuda());
+  target.narrow(0, 0, size()).copy_(Filled(), /*non_blocking=*/device_.is_cuda());
   host_ = at::Tensor();
   ++copies.up;
 }
@@ -208,24 +231,42 @@ at::Tensor FrameUpload::Slice(std::size_t index) const {
   return slices_[index];
 }
 
-std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> parts;
+JoinedTensors Join(const std::vector<at::Tensor>& tensors) {
+  JoinedTensors joined;
+  std::vector<at::Tensor> bytes;
   for (const at::Tensor& tensor : tensors) {
-    parts.push_back(tensor.detach().contiguous().view({-1}).view(at::kByte));
+    bytes.push_back(tensor.detach().contiguous().view({-1}).view(at::kByte));
+    joined.parts.push_back({.type = tensor.scalar_type(), .shape = tensor.sizes().vec()});
   }
-  const at::Tensor joined = at::cat(parts);
-  const at::Tensor host = joined.to(at::kCPU);
-  if (host.numel() > 0) ++copies.down;
+  joined.bytes = at::cat(bytes);
+  return joined;
+}
+
+std::vector<at::Tensor> Split(const at::Tensor& bytes,
+                              const std::vector<JoinedTensors::Part>& parts) {
   std::vector<at::Tensor> out;
   std::int64_t offset = 0;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const std::int64_t bytes = parts[i].numel();
+  for (const JoinedTensors::Part& part : parts) {
+    const auto length =
+        c10::multiply_integers(part.shape) * static_cast<std::int64_t>(c10::elementSize(part.type));
     // A copy has an aligned address, whatever lies before it.
-    const at::Tensor own = host.narrow(0, offset, bytes).clone();
-    out.push_back(own.view(tensors[i].scalar_type()).view(tensors[i].sizes()));
-    offset += bytes;
+    const at::Tensor own = bytes.narrow(0, offset, length).clone();
+    out.push_back(own.view(part.type).view(part.shape));
+    offset += length;
   }
   return out;
+}
+
+void CopyDown(const at::Tensor& bytes, at::Tensor host) {
+  host.copy_(bytes);
+  if (bytes.numel() > 0) ++copies.down;
+}
+
+std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors) {
+  const JoinedTensors joined = Join(tensors);
+  const at::Tensor host = joined.bytes.to(at::kCPU);
+  if (host.numel() > 0) ++copies.down;
+  return Split(host, joined.parts);
 }
 
 const CopyCounts& Copies() { return copies; }

@@ -56,27 +56,43 @@ class DeviceBatch {
 
   explicit DeviceBatch(at::Device device) : device_(device) {}
 
-  // Copies the values. REQUIRES: Send was not called.
-  Array Add(std::span<const float> values);
-  Array Add(std::span<const double> values);
-  Array Add(std::span<const std::int64_t> values);
-  Array Add(std::span<const std::uint8_t> values);
+  // Copies the values. Zeros follow until the array has `padded` of them, if that is more.
+  // REQUIRES: Send was not called.
+  Array Add(std::span<const float> values, std::int64_t padded = 0);
+  Array Add(std::span<const double> values, std::int64_t padded = 0);
+  Array Add(std::span<const std::int64_t> values, std::int64_t padded = 0);
+  Array Add(std::span<const std::uint8_t> values, std::int64_t padded = 0);
   // Numbers in binary16.
-  Array AddHalves(std::span<const std::uint16_t> values);
+  Array AddHalves(std::span<const std::uint16_t> values, std::int64_t padded = 0);
 
+  // The bytes of each array, in the order in which they were added. Batches with the same lengths
+  // lay out their arrays alike.
+  std::span<const std::int64_t> lengths() const { return lengths_; }
+  // The bytes of the buffer.
+  std::int64_t size() const { return static_cast<std::int64_t>(size_); }
+
+  // Does nothing when the batch was sent already.
   void Send();
+  // Sends to the first bytes of `target`, on the device, instead of to new memory. REQUIRES:
+  // `target` has at least size() bytes, and nothing was sent yet.
+  void SendTo(const at::Tensor& target);
 
   // Returns the array as a tensor on the device, which shares the batch's memory there. REQUIRES:
-  // Send was called, and `shape` has as many elements as the array.
+  // it was sent, and `shape` has as many elements as the array.
   at::Tensor Get(const Array& array, at::IntArrayRef shape) const;
 
  private:
-  Array Append(const void* values, std::size_t bytes, at::ScalarType type);
+  template <typename T>
+  Array Append(std::span<const T> values, std::int64_t padded, at::ScalarType type);
+  // Returns where an array of `bytes` begins in the buffer, which it makes large enough.
+  std::size_t Reserve(std::size_t bytes);
+  at::Tensor Filled() const;
 
   const at::Device device_;
   // The buffer on the host, of which the first `size_` bytes are used.
   at::Tensor host_;
   std::size_t size_ = 0;
+  std::vector<std::int64_t> lengths_;
   at::Tensor sent_;
 };
 
@@ -122,13 +138,32 @@ class FrameUpload {
   std::vector<c10::Event> arrivals_;
 };
 
+// Tensors of one device, one after the other in one array.
+struct JoinedTensors {
+  struct Part {
+    at::ScalarType type;
+    std::vector<std::int64_t> shape;
+  };
+
+  at::Tensor bytes;  // [the bytes of all]
+  std::vector<Part> parts;
+};
+
+JoinedTensors Join(const std::vector<at::Tensor>& tensors);
+// Returns contiguous copies of tensors that were joined. `bytes` are on the host.
+std::vector<at::Tensor> Split(const at::Tensor& bytes,
+                              const std::vector<JoinedTensors::Part>& parts);
+// Copies bytes from a device to the host, after all work that is queued on the current stream, and
+// waits for them.
+void CopyDown(const at::Tensor& bytes, at::Tensor host);
+
 // Returns contiguous copies of the tensors on the host, of the same types and shapes. They are made
 // by one copy, which waits for all work that is queued on the current stream. REQUIRES: the tensors
 // are on one device.
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors);
 
-// What this thread has copied since it began: the calls of DeviceBatch::Send and of ToHost that
-// moved anything, and the slices of frames.
+// What this thread has copied since it began: batches, and calls of ToHost and CopyDown, that moved
+// anything, and the slices of frames.
 struct CopyCounts {
   std::uint64_t up = 0;
   std::uint64_t down = 0;

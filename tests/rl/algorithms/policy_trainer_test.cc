@@ -77,14 +77,16 @@ TEST_CASE("the trainer finds the probabilities of inference for discrete actions
   RequireRatioOne(spec);
 }
 
-TEST_CASE("PPO learns to point at what the goal names") {
+TEST_CASE("PPO learns to point at what the goal names, in bfloat16 too") {
   const bool trained = GENERATE(false, true);
+  model::ComputeDevice device;
+  device.precision = GENERATE(model::Precision::kFloat32, model::Precision::kBfloat16);
   model::PolicySpec spec = SmallSpec();
   spec.train_keys = trained;
   AlgorithmOptions options;
   options.learning_rate = 1e-2;
   options.update_epochs = 4;
-  const auto trainer = Trainer(spec, options);
+  const auto trainer = Trainer(spec, options, device);
   PointerTask task(spec, {.columns = 32});
   for (int update = 0; update < 25; ++update) {
     REQUIRE(trainer->Update(task.Play(*PolicyOf(*trainer, spec), 12)).ok());

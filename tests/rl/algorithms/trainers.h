@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,9 +20,22 @@ namespace shoal::algorithms {
 inline constexpr std::uint64_t kTrainerSeed = 7;
 
 inline std::unique_ptr<PolicyTrainer> Trainer(const model::PolicySpec& spec,
-                                              const AlgorithmOptions& options = {}) {
+                                              const AlgorithmOptions& options = {},
+                                              const model::ComputeDevice& device = {}) {
   static collectives::SingleRank alone;
-  return PolicyTrainer::Create(spec, options, kTrainerSeed, alone).value();
+  return PolicyTrainer::Create(spec, options, kTrainerSeed, alone, device).value();
+}
+
+// Returns how far `found` is from `expected`, in multiples of how far that is from `before`.
+inline double RelativeDistance(const std::vector<float>& found, const std::vector<float>& expected,
+                               const std::vector<float>& before) {
+  double distance = 0;
+  double way = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    distance += std::pow(static_cast<double>(found[i]) - static_cast<double>(expected[i]), 2);
+    way += std::pow(static_cast<double>(before[i]) - static_cast<double>(expected[i]), 2);
+  }
+  return std::sqrt(distance / way);
 }
 
 inline std::shared_ptr<const model::Policy> PolicyOf(const PolicyTrainer& trainer,

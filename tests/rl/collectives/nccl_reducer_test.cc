@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "rl/collectives/rank_share.h"
 #include "tests/doubles/ranks.h"
 
 namespace shoal::collectives {
@@ -64,12 +65,18 @@ TEST_CASE("ranks over NCCL compute what the interface says, small arrays and lar
       for (std::size_t i = 0; i < count; i += 97) {
         if (sum[i] != static_cast<float>(i) * of_all) return runtime::Internal("a wrong sum");
       }
-      std::vector<float> scattered(count + 1, 1.0F);
+      std::vector<float> scattered(count + 1);
+      std::iota(scattered.begin(), scattered.end(), 0.0F);
+      std::vector<float> expected = scattered;
+      for (float& number : expected) number *= of_all;
       SHOAL_RETURN_IF_ERROR(reducer.ReduceScatterSum(scattered));
-      SHOAL_RETURN_IF_ERROR(reducer.AllGather(scattered));
-      if (scattered != std::vector<float>(count + 1, of_all)) {
-        return runtime::Internal("a wrong sum after scattering");
+      const RankShare share =
+          ShareOf(count + 1, static_cast<std::int64_t>(rank), static_cast<std::int64_t>(ranks));
+      for (std::size_t i = share.begin; i < share.begin + share.size; ++i) {
+        if (scattered[i] != expected[i]) return runtime::Internal("a wrong sum of a share");
       }
+      SHOAL_RETURN_IF_ERROR(reducer.AllGather(scattered));
+      if (scattered != expected) return runtime::Internal("wrong shares of other ranks");
       std::array<double, 2> ends_of = {static_cast<double>(rank), -static_cast<double>(rank)};
       std::array<double, 2> least = ends_of;
       SHOAL_RETURN_IF_ERROR(reducer.AllReduceMax(ends_of));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/record_function.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
@@ -66,17 +67,40 @@ void RequireEqual(const std::vector<float>& a, const std::vector<float>& b) {
   for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(a[i] == Approx(b[i]).margin(1e-4));
 }
 
+template <typename Numbers>
+void Rotate(Numbers& numbers, std::int64_t rows, std::int64_t by) {
+  const auto width = static_cast<std::int64_t>(numbers.size()) / rows;
+  std::rotate(numbers.begin(), numbers.begin() + by % rows * width, numbers.end());
+}
+
+// The number `batch` of batches whose rows see, choose and draw otherwise each time.
+PolicyInputs Varied(PolicyInputs inputs, std::int64_t batch) {
+  Rotate(inputs.observation, kRows, batch);
+  Rotate(inputs.core_state, kRows, batch);
+  Rotate(inputs.choice, kRows, 7 * batch);
+  Rotate(inputs.first, kRows, 2 * batch);
+  Rotate(inputs.draw, kRows, 3 * batch);
+  Rotate(inputs.legal, kRows, batch);
+  Rotate(inputs.table, kRows, batch);
+  return inputs;
+}
+
 void RequireAgreement(const PolicySpec& spec, const PolicyInputs& inputs) {
-  const PolicyOutputs rows = Act(*PolicyOf(spec), inputs);
-  for (const ComputeDevice& device : BatchDevices()) {
-    INFO(device.name);
-    const PolicyOutputs batch = Act(*PolicyOn(spec, device), inputs);
-    REQUIRE(batch.action == rows.action);
-    RequireEqual(batch.log_probability, rows.log_probability);
-    RequireEqual(batch.value, rows.value);
-    RequireEqual(batch.action_value, rows.action_value);
-    RequireEqual(batch.core_state, rows.core_state);
-    RequireEqual(batch.box_action, rows.box_action);
+  const auto by_rows = PolicyOf(spec);
+  for (const ComputeDevice& device : ActingDevices()) {
+    INFO(device.name << (device.graphs ? " with graphs" : ""));
+    const auto policy = PolicyOn(spec, device);
+    for (std::int64_t number = 0; number < (device.graphs ? 5 : 1); ++number) {
+      const PolicyInputs varied = Varied(inputs, number);
+      const PolicyOutputs rows = Act(*by_rows, varied);
+      const PolicyOutputs batch = Act(*policy, varied);
+      REQUIRE(batch.action == rows.action);
+      RequireEqual(batch.log_probability, rows.log_probability);
+      RequireEqual(batch.value, rows.value);
+      RequireEqual(batch.action_value, rows.action_value);
+      RequireEqual(batch.core_state, rows.core_state);
+      RequireEqual(batch.box_action, rows.box_action);
+    }
   }
 }
 
@@ -178,7 +202,7 @@ TEST_CASE("sampling in whole batches follows the policy's distribution") {
     spread(one.past_requests, many.past_requests);
     many.draw[row] = (static_cast<double>(row) + 0.5) / static_cast<double>(kDraws);
   }
-  for (const ComputeDevice& device : BatchDevices()) {
+  for (const ComputeDevice& device : ActingDevices()) {
     std::vector<double> taken(static_cast<std::size_t>(kCandidates));
     for (const std::int64_t action : Act(*PolicyOn(spec, device), many).action) {
       taken[static_cast<std::size_t>(action)] += 1;
@@ -195,10 +219,10 @@ TEST_CASE("a batch is copied up once and down once, and nothing else waits for t
   spec.core = GENERATE("gru", "lstm");
   spec.action_values = true;
   const PolicyInputs inputs = MixedInputs(spec);
-  for (const ComputeDevice& device : BatchDevices()) {
+  for (const ComputeDevice& device : ActingDevices()) {
     const auto policy = PolicyOn(spec, device);
     SimilarityCache cache;
-    REQUIRE(policy->Act(inputs, cache).ok());
+    for (int batch = 0; batch < 2; ++batch) REQUIRE(policy->Act(inputs, cache).ok());
     const Waits waits = CountWaits([&] { REQUIRE(policy->Act(inputs, cache).ok()); });
     REQUIRE(waits.copies == 2);
     REQUIRE(waits.scalars == 0);
@@ -211,13 +235,14 @@ TEST_CASE("the next version of a policy acts on the same device with its own par
     PolicySpec plain = Small();
     return plain;
   }());
-  for (const ComputeDevice& device : BatchDevices()) {
+  for (const ComputeDevice& device : ActingDevices()) {
     const auto first = PolicyOn(spec, device);
-    Act(*first, inputs);
+    for (int batch = 0; batch < 2; ++batch) Act(*first, inputs);
     const auto next =
         Policy::FromSafetensors(spec, InitialParameters(spec, 2).value(), first.get(), device)
             .value();
     RequireEqual(Act(*next, inputs).value, Act(*PolicyOf(spec, 2), inputs).value);
+    RequireEqual(Act(*first, inputs).value, Act(*PolicyOf(spec), inputs).value);
   }
 }
 

@@ -18,6 +18,18 @@ inline const std::vector<ComputeDevice>& BatchDevices() {
   return devices;
 }
 
+// The same devices for policies that act, without recorded forward passes and with them.
+inline std::vector<ComputeDevice> ActingDevices() {
+  std::vector<ComputeDevice> devices;
+  for (ComputeDevice device : BatchDevices()) {
+    for (const bool graphs : {false, true}) {
+      device.graphs = graphs;
+      devices.push_back(device);
+    }
+  }
+  return devices;
+}
+
 // The GPU has to be looked for before a test first uses torch, which remembers what it found.
 inline const bool kDevicesFound = !BatchDevices().empty();
 

@@ -142,7 +142,7 @@ void RequireOwnGradients(const model::PolicySpec& spec) {
   const at::Tensor noise = noise_of(12);
   constexpr double kTargetEntropy = 0.3;
   SoftGradient soft(spec, layout, {.trained = flat, .target = target, .gradient = gradient},
-                    kTargetEntropy);
+                    kTargetEntropy, model::Precision::kFloat32);
   const SoftRowsOfBatch rows = soft.Evaluate(tensors, 15, noise_of(15));
   const TargetTensors targets(
       Targets{.advantage = std::vector<float>(12),
@@ -398,7 +398,8 @@ TEST_CASE("A rate that follows the KL is refused where no KL is measured") {
   REQUIRE(runtime::Message(refused.status()).starts_with("algorithm.schedule: "));
 }
 
-TEST_CASE("A soft update on a device changes the parameters as one on the CPU does") {
+TEST_CASE(
+    "A soft update on a device changes the parameters as one on the CPU does, in bfloat16 nearly") {
   const model::PolicySpec spec = SoftSpec(GENERATE("box", "discrete"));
   AlgorithmOptions options = SacOptions();
   options.adam_epsilon = 1;
@@ -412,12 +413,18 @@ TEST_CASE("A soft update on a device changes the parameters as one on the CPU do
     REQUIRE(layout.Read(trainer->SerializeParameters({}).value(), spec, numbers).ok());
     return numbers;
   };
+  std::vector<float> before(static_cast<std::size_t>(layout.total));
+  layout.Initialise(1, before);
   const std::vector<float> expected = train({});
-  for (const model::ComputeDevice& device : model::BatchDevices()) {
+  for (model::ComputeDevice device : model::BatchDevices()) {
     const std::vector<float> found = train(device);
     for (std::size_t i = 0; i < found.size(); ++i) {
       REQUIRE(found[i] == Approx(expected[i]).margin(1e-4));
     }
+    device.precision = model::Precision::kBfloat16;
+    const double distance = RelativeDistance(train(device), expected, before);
+    REQUIRE(distance < 0.03);
+    REQUIRE(distance > 1e-4);
   }
 }
 
