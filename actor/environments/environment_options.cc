@@ -33,11 +33,13 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
 }
 
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
-  std::vector<std::string_view> kinds = {"redfish"};
+  std::vector<std::string_view> kinds = {"redfish", "placement"};
   kinds.insert(kinds.end(), SimulationKinds().begin(), SimulationKinds().end());
-  visitor.Knob("kind", kind,
-               {.help = "what is acted in: goals on services, or a small task",
-                .choices = std::move(kinds)});
+  visitor.Knob(
+      "kind", kind,
+      {.help =
+           "what is acted in: goals on services, networks to be placed on devices, or a small task",
+       .choices = std::move(kinds)});
   visitor.Knob(
       "captures", captures,
       {.help = "captures by name in data/captures or path; NAME~SEED is a variant of one"});
@@ -101,6 +103,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Group("rewards", rewards);
   visitor.Group("faults", faults);
   visitor.Group("simulation", simulation);
+  visitor.Group("placement", placement);
   visitor.Group("host", host);
 }
 

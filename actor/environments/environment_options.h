@@ -8,6 +8,7 @@
 
 #include "actor/environments/classic/simulation_kind.h"
 #include "actor/environments/host_service.h"
+#include "actor/environments/placement_options.h"
 #include "actor/environments/service_faults.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
@@ -46,7 +47,8 @@ struct RewardOptions {
 inline constexpr std::int64_t kShortestLimit = 8;
 
 struct EnvironmentOptions {
-  // "redfish", or one of SimulationKinds(), which read `simulation` alone of what follows.
+  // "redfish"; "placement", which reads `placement` alone of what follows; or one of
+  // SimulationKinds(), which read `simulation` alone.
   std::string kind = "redfish";
   // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
@@ -103,6 +105,7 @@ struct EnvironmentOptions {
   // What goes wrong with services, in training, evaluations and recordings alike.
   FaultOptions faults = {};
   SimulationOptions simulation = {};
+  PlacementOptions placement = {};
   RealHostOptions host = {};
 
   // These options without what goes wrong on purpose: faults of services, what `ablate` takes away,

@@ -5,26 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "actor/environments/environment_source.h"
 #include "actor/environments/redfish_environment.h"
-#include "actor/loop/actor_metrics.h"
-#include "actor/loop/environment_loop.h"
-#include "actor/loop/episode_plan.h"
+#include "actor/solver/attempts.h"
 #include "actor/solver/twin_service.h"
 #include "operate/shortening.h"
-#include "platform/runtime/metrics.h"
-#include "platform/runtime/mutex.h"
 #include "redfish/catalog/catalog.h"
 
 namespace shoal::actor {
 namespace {
-
-constexpr std::chrono::milliseconds kBetweenChecks{200};
 
 // Environments over one twin, of which a loop makes a single one.
 class TwinSource final : public EnvironmentSource {
@@ -48,79 +41,6 @@ class TwinSource final : public EnvironmentSource {
   const std::shared_ptr<const RedfishTasks> tasks_;
   operate::Twin& twin_;
   const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
-};
-
-// Plays one episode after the other until one is accepted. Thread-safe.
-class AttemptPlan final : public EpisodePlan {
- public:
-  // Judges the twin after an episode that has reached the goal. It runs on the loop's thread.
-  using Accept = std::function<absl::Status()>;
-
-  AttemptPlan(std::uint64_t attempts, Accept accept)
-      : attempts_(attempts), accept_(std::move(accept)) {}
-
-  std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    if (end_) return std::nullopt;
-    return EpisodeAssignment{
-        .start = {
-            .environment_id = environment_id, .episode = finished_, .pair = 0, .evaluation = true}};
-  }
-
-  void Finish(const EpisodeAssignment&, const EpisodeResult& result) override
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    absl::Status judged = runtime::FailedPrecondition(
-        absl::StrCat("after ", result.facts.steps, " requests the goal did not hold"));
-    if (result.facts.success) judged = accept_();
-    const runtime::MutexLock lock(mutex_);
-    ++finished_;
-    if (judged.ok()) {
-      EndLocked(absl::OkStatus());
-    } else if (finished_ == attempts_) {
-      EndLocked(runtime::FailedPrecondition(absl::StrCat(
-          "the policy made ", attempts_, " attempts; the last one: ", runtime::Message(judged))));
-    }
-  }
-
-  // The episode is played again.
-  void Abort(const EpisodeAssignment&) override {}
-  void Refuse(const EpisodeAssignment&, const std::string& reason) override
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    End(runtime::FailedPrecondition("inference refuses the twin's observations: " + reason));
-  }
-  void GiveUp(const EpisodeAssignment&, const Pair&, const std::string& reason) override
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    End(runtime::FailedPrecondition("the twin cannot begin: " + reason));
-  }
-
-  // Ends the plan, unless it has ended before.
-  void End(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    EndLocked(std::move(status));
-  }
-  // Returns how the plan ended, or nothing when it has not ended by `until`.
-  std::optional<absl::Status> AwaitEnd(runtime::Clock& clock, runtime::TimePoint until)
-      ABSL_LOCKS_EXCLUDED(mutex_) {
-    const runtime::MutexLock lock(mutex_);
-    while (!end_) {
-      if (!clock.WaitUntil(ended_, mutex_, until)) break;
-    }
-    return end_;
-  }
-
- private:
-  void EndLocked(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!end_) end_ = std::move(status);
-    ended_.NotifyAll();
-  }
-
-  const std::uint64_t attempts_;
-  const Accept accept_;
-  runtime::Mutex mutex_;
-  runtime::CondVar ended_;
-  std::uint64_t finished_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Leaves the twin with the requests that are needed, if they have no side effects.
@@ -172,31 +92,20 @@ absl::Status PolicySolver::Solve(const redfish::AppliedGoal& goal, const redfish
   if (tasks->given.empty()) {
     return runtime::FailedPrecondition("goal " + goal.goal().name() + " has no sentence");
   }
-  AttemptPlan plan(tasks->given.size(),
-                   [&episode, &twin] { return Accept(episode.watch.value(), twin); });
-  runtime::Metrics metrics;
-  ActorMetrics actor_metrics(metrics);
+  const std::uint64_t attempts = tasks->given.size();
   const TwinSource source(std::move(tasks), twin);
-  EnvironmentLoop loop({.first_environment = kEvaluationEnvironments,
-                        .environments = 1,
-                        .incarnation = runtime::SystemClock().UnixNanos(),
-                        .evaluate = true,
-                        .inference = {options_.inference},
-                        .client_name = absl::StrCat("solver pid=", ::getpid())},
-                       source, plan, actor_metrics);
-  loop.Start([&plan](const absl::Status& status) { plan.End(status); });
-  runtime::Clock& clock = runtime::SystemClock();
-  const runtime::TimePoint deadline = clock.Now() + options_.patience;
-  std::optional<absl::Status> end;
-  while (!(end = plan.AwaitEnd(clock, clock.Now() + kBetweenChecks))) {
-    const absl::Status checked = check_();
-    if (!checked.ok()) plan.End(checked);
-    if (clock.Now() > deadline) {
-      plan.End(absl::DeadlineExceededError("the policy did not finish its attempts in time"));
+  const auto judge = [&](const EpisodeResult& result) -> absl::Status {
+    if (!result.facts.success) {
+      return runtime::FailedPrecondition(
+          absl::StrCat("after ", result.facts.steps, " requests the goal did not hold"));
     }
-  }
-  loop.Stop();
-  return *std::move(end);
+    return Accept(episode.watch.value(), twin);
+  };
+  return PlayAttempts({.inference = options_.inference,
+                       .client_name = absl::StrCat("solver pid=", ::getpid()),
+                       .attempts = attempts,
+                       .patience = options_.patience},
+                      source, judge, check_);
 }
 
 }  // namespace shoal::actor

@@ -9,14 +9,18 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "actor/solver/policy_placer.h"
 #include "cli/cluster/local_cluster.h"
+#include "cli/cluster/policy_server.h"
 #include "cli/commands/command_result.h"
+#include "cli/session/run_directory.h"
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
 #include "placement/peers.h"
@@ -26,6 +30,10 @@
 #include "platform/display/live_line.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/config.h"
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
+#include "platform/runtime/stop_signals.h"
 
 namespace shoal::cli {
 namespace {
@@ -256,6 +264,44 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
                        }});
 }
 
+// What the policy of the run found: its greedy placement, and with samples the best of all.
+absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet& devices,
+                                            placement::Simulator& simulator,
+                                            const PlaceFlags& flags) {
+  // That the policy cannot be reached before its server listens is no news.
+  SHOAL_RETURN_IF_ERROR(runtime::SetUpLog("shoal", 0, "error"));
+  runtime::StopSignals signals;
+  actor::PolicyPlacerOptions options = {.samples = flags.samples};
+  runtime::Config config;
+  config.Add("environment", options.environment);
+  SHOAL_RETURN_IF_ERROR(config.Load(flags.policy + "/config.toml", {}));
+  SHOAL_ASSIGN_OR_RETURN(const auto server,
+                         PolicyServer::Start({.programs = ProgramFolder(),
+                                              .config_path = flags.policy + "/config.toml",
+                                              .parameters = LearnedParameters(flags.policy),
+                                              .log_path = flags.policy + "/logs/placing.log"}));
+  options.inference = server->address();
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Placement> placements,
+                         actor::PlaceByPolicy(graph, devices, options, [&server] {
+                           return runtime::StopSignals::Wait({})
+                                      ? absl::CancelledError("somebody stopped the command")
+                                      : server->Check();
+                         }));
+  std::vector<Peer> peers;
+  const auto add = [&](const std::string& method, std::size_t count) -> absl::Status {
+    const placement::SearchOptions search = {.evaluations = count, .seed = flags.seed};
+    placement::Trial trial(simulator, search);
+    for (std::size_t i = 0; i < count; ++i) {
+      SHOAL_RETURN_IF_ERROR(trial.Cost(placements[i]).status());
+    }
+    peers.push_back({.method = method, .found = trial.Take()});
+    return absl::OkStatus();
+  };
+  SHOAL_RETURN_IF_ERROR(add("policy", 1));
+  if (placements.size() > 1) SHOAL_RETURN_IF_ERROR(add("policy samples", placements.size()));
+  return peers;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
@@ -269,8 +315,15 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
                          placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
   SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
                          placement::Simulator::Create(graph, devices));
+  if (flags.samples > 0 && flags.policy.empty()) {
+    return runtime::InvalidArgument("--samples are of a policy, and there is no --policy");
+  }
   Answer answer;
   SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, flags));
+  if (!flags.policy.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(std::vector<Peer> learned, TryPolicy(graph, devices, simulator, flags));
+    std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
+  }
   answer.best = placement::BestPeer(answer.peers);
   const Peer& best = answer.Best();
   if (!best.found.step.fits()) {
@@ -337,6 +390,14 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           "section.key=value, over the file of devices, e.g. placement.device.gpu.count=8, or of a "
           "search, e.g. placement.search.post.learning_rate=0.5; repeatable")
       ->allow_extra_args(false);
+  place->add_option("--policy", flags->policy,
+                    "a run of deploy/local/placement.toml, e.g. runs/latest, whose policy places "
+                    "the graph, which it need not have seen");
+  place
+      ->add_option(
+          "--samples", flags->samples,
+          "placements that are drawn from the policy beside its greedy one; the best counts")
+      ->check(CLI::Range(0, 100'000));
   place->add_option("--page", flags->page,
                     "HTML file to write, with the schedule as a picture, devices and links over "
                     "time, and the best step of each search over the placements it tried");

@@ -377,12 +377,21 @@ std::string OpenTable(const Evaluation& evaluation) {
   return "\n" + Aligned(rows, 4);
 }
 
+// With a row for each policy, and where episodes compare with several things one for each of these.
 std::string ReturnTable(const Evaluation& evaluation) {
   std::vector<Row> rows = {{"policy", "episodes", "return"}};
+  const auto add = [&rows](const std::string& name, const Score& score) {
+    rows.push_back(
+        {name, std::to_string(score.episodes), absl::StrFormat("%.1f", score.mean_return())});
+  };
+  const std::vector<std::string> captures = evaluation.captures();
   for (const std::string& policy : evaluation.policies()) {
-    const Score score = evaluation.Total(policy);
-    rows.push_back({policy == "initial" ? "untrained" : policy, std::to_string(score.episodes),
-                    absl::StrFormat("%.1f", score.mean_return())});
+    const std::string name = policy == "initial" ? "untrained" : policy;
+    add(name, evaluation.Total(policy));
+    if (captures.size() < 2) continue;
+    for (const std::string& capture : captures) {
+      add(name + ", " + capture, evaluation.Total(policy, "", capture));
+    }
   }
   return Aligned(rows, 1);
 }

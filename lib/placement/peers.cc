@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "placement/gradual_placement.h"
 #include "placement/group_graph.h"
 #include "placement/min_cut.h"
 #include "placement/rules.h"
@@ -22,15 +23,6 @@ absl::StatusOr<Found> Judge(Simulator& simulator, Placement placement) {
                .step = step,
                .evaluations = 1,
                .improvements = {{.evaluations = 1, .step = step}}};
-}
-
-absl::StatusOr<Found> BestSingleDevice(Simulator& simulator) {
-  Found best;
-  for (std::size_t device = 0; device < simulator.devices(); ++device) {
-    SHOAL_ASSIGN_OR_RETURN(Found found, Judge(simulator, Placement(simulator.groups(), device)));
-    if (device == 0 || found.step.cost() < best.step.cost()) best = std::move(found);
-  }
-  return best;
 }
 
 absl::Status CheckSearches(const std::vector<std::string>& names) {
@@ -76,11 +68,14 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
     peers.push_back({.method = method, .found = std::move(found)});
     return absl::OkStatus();
   };
-  SHOAL_ASSIGN_OR_RETURN(Found single, BestSingleDevice(simulator));
-  const Placement start = single.placement;
-  peers.push_back({.method = "one device", .found = std::move(single)});
+  const Placement start = OnOneDevice(simulator);
+  SHOAL_RETURN_IF_ERROR(judge("one device", start));
   SHOAL_RETURN_IF_ERROR(judge("even split", SplitEvenly(groups, fastest)));
   SHOAL_RETURN_IF_ERROR(judge("HEFT", Heft(graph, devices, simulator)));
+  if (devices.devices.size() <= kMostGradualDevices &&
+      graph.groups.size() * devices.devices.size() <= options.evaluations) {
+    SHOAL_RETURN_IF_ERROR(judge("first choices", PlaceByFirstChoices(graph, devices)));
+  }
   SHOAL_RETURN_IF_ERROR(judge("Scotch", CutByScotch(groups, fastest)));
   SHOAL_RETURN_IF_ERROR(judge("METIS", CutByMetis(groups, fastest)));
   for (const std::string& name : options.searches) {

@@ -41,7 +41,8 @@ struct PeerOptions {
                                                                        std::uint64_t) {};
 };
 
-// Tries the best single device, the even split over the fastest devices, HEFT, Scotch, METIS, and
+// Tries the best single device, the even split over the fastest devices, HEFT, the first choices of
+// gradual_placement.h, where these simulate at most options.evaluations steps, Scotch, METIS, and
 // the searches of the options: annealing from the best of the single devices, brute force only
 // where it ends within options.evaluations. Some may fail to fit. INVALID_ARGUMENT naming a search
 // that does not exist or is named twice, and the errors of SearchByDistribution.

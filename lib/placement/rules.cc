@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace shoal::placement {
 namespace {
@@ -45,6 +46,19 @@ class Timeline {
 };
 
 }  // namespace
+
+Placement OnOneDevice(Simulator& simulator) {
+  Placement best;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t device = 0; device < simulator.devices(); ++device) {
+    Placement placement(simulator.groups(), device);
+    const double cost = simulator.Run(placement)->cost();
+    if (!best.empty() && cost >= least) continue;
+    best = std::move(placement);
+    least = cost;
+  }
+  return best;
+}
 
 Placement SplitEvenly(const GroupGraph& groups, const std::vector<std::size_t>& devices) {
   const double total = std::accumulate(groups.seconds.begin(), groups.seconds.end(), 0.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Placements by rule, without any search.
 //
-// Pure functions. REQUIRES of all: `simulator` is of `graph`.
+// Pure functions but for the simulator's latest Run. REQUIRES of all: `simulator` is of `graph`.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 #include "placement/simulator.h"
 
 namespace shoal::placement {
+
+// All groups on the device on which the step costs least (Step::cost).
+Placement OnOneDevice(Simulator& simulator);
 
 // What an expert does by hand: the groups in topological order are cut into as many runs as there
 // are `devices`, so that each takes about the same time, and run i goes to device i. A group goes

@@ -55,7 +55,7 @@ TEST_CASE(
   Simulator simulator = Simulator::Create(graph, devices).value();
   const std::vector<Peer> peers =
       ComparePeers(graph, devices, simulator, {.evaluations = 1'000, .seed = 1}).value();
-  REQUIRE(peers.size() == 8);
+  REQUIRE(peers.size() == 9);
   for (const Peer& peer : peers) {
     REQUIRE(simulator.Run(peer.found.placement).value().seconds == peer.found.step.seconds);
   }

@@ -27,8 +27,8 @@ TEST_CASE(
   const std::string text = PlaceGraph(PlaceFlagsOf("inception-v3")).value();
   INFO(text);
   REQUIRE(PlaceShows(text, "inception-v3: 808 operations in 68 groups on 5 devices\n"));
-  for (const char* method : {"one device ", "even split ", "HEFT ", "Scotch ", "METIS ",
-                             "annealing ", "cross-entropy ", "post "}) {
+  for (const char* method : {"one device ", "even split ", "HEFT ", "first choices ", "Scotch ",
+                             "METIS ", "annealing ", "cross-entropy ", "post "}) {
     REQUIRE(PlaceShows(text, std::string("\n") + method));
   }
   REQUIRE(PlaceShows(text, "\nbest placement: "));
@@ -74,8 +74,8 @@ TEST_CASE(
   REQUIRE(PlaceShows(text, "\nreinforce "));
   REQUIRE_FALSE(PlaceShows(text, "\nannealing "));
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
-  REQUIRE(saved["methods"].size() == 7);
-  const auto& ppo = saved["methods"][5];
+  REQUIRE(saved["methods"].size() == 8);
+  const auto& ppo = saved["methods"][6];
   REQUIRE(ppo["method"] == "ppo");
   REQUIRE(ppo["evaluations"] == 500);
   REQUIRE(ppo["improvements"].back()[1] == ppo["step_seconds"]);
@@ -120,6 +120,18 @@ TEST_CASE("files that do not exist are errors that name them") {
   PlaceFlags flags = PlaceFlagsOf("resnet50");
   flags.graph = "no/such/graph.json";
   REQUIRE(absl::IsNotFound(PlaceGraph(flags).status()));
+}
+
+TEST_CASE("samples without a policy, and a policy that is no run, are errors that say so") {
+  PlaceFlags flags = PlaceFlagsOf("rnnlm");
+  flags.samples = 3;
+  const auto lonely = PlaceGraph(flags);
+  REQUIRE(absl::IsInvalidArgument(lonely.status()));
+  REQUIRE(PlaceShows(std::string(lonely.status().message()), "--policy"));
+  flags.policy = "no/such/run";
+  const auto missing = PlaceGraph(flags);
+  REQUIRE_FALSE(missing.ok());
+  REQUIRE(PlaceShows(std::string(missing.status().message()), "no/such/run/config.toml"));
 }
 
 }  // namespace
