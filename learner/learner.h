@@ -6,8 +6,8 @@
 // update, save checkpoints. Rank 0 publishes and reports metrics. Files in the run's folder: epoch,
 // unrolls*.log, quarantine, checkpoints/, and of rank 0 parameters/, learner.jsonl, and fitted.json
 // where a checkpoint of another policy was fitted. Ranks of several machines may have a folder of
-// their own each: checkpoints are divided among these (training/shared_checkpoints.h), and all know
-// epoch and quarantine.
+// their own each: checkpoints are divided among these (rl/training/shared_checkpoints.h), and all
+// know epoch and quarantine.
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).

@@ -131,8 +131,8 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
                         "log-probabilities then differ by some thousandths from the learner's",
                 .choices = {"float32", "bfloat16"}});
   visitor.Knob("graphs", graphs,
-               {.help = "auto: a GPU repeats the recorded forward pass of batches of about the same "
-                        "size, which saves launching its kernels one by one; off: it does not",
+               {.help = "auto: a GPU repeats the recorded forward pass of batches of about the "
+                        "same size, which saves launching its kernels one by one; off: it does not",
                 .choices = {"auto", "off"}});
   visitor.Knob("torch_threads", torch_threads,
                {.help = "inside one operation", .unit = "threads", .min = 1, .max = 256});

@@ -69,8 +69,9 @@ struct InferenceOptions {
   std::string device = "cpu";
   // In which numbers a convolution computes on a GPU: "float32" or "bfloat16".
   std::string precision = "float32";
-  // "auto": on a GPU, recorded forward passes are repeated (rl/model/acting_graphs.h). "off": never.
-  std::string graphs = "auto";
+  // "auto": on a GPU, recorded forward passes are repeated (rl/model/acting_graphs.h). "off":
+  // never. They have not been run on a GPU yet, so they have to be asked for.
+  std::string graphs = "off";
   std::int64_t torch_threads = 1;
   // If empty, <run directory>/inference-<index>.
   std::string parameters_folder = "";

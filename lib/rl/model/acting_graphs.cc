@@ -58,7 +58,8 @@ std::shared_ptr<ActingGraphs::Resident> ActingGraphs::ResidentOf(std::uint64_t c
   std::weak_ptr<Resident>& place = residents_[{catalog, rows}];
   std::shared_ptr<Resident> resident = place.lock();
   if (resident == nullptr) {
-    resident = std::make_shared<Resident>(Resident{.values = FloatsOn(device_, shape), .source = {}});
+    resident =
+        std::make_shared<Resident>(Resident{.values = FloatsOn(device_, shape), .source = {}});
     place = resident;
   }
   return resident;
