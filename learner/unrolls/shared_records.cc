@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,7 @@ absl::Status ShareQuarantine(collectives::GradientReducer& reducer, Quarantine& 
   }
   SHOAL_ASSIGN_OR_RETURN(const auto all, Gather(reducer, own));
   for (const auto& [epoch, first, last] : all) {
+    if (first > last) return runtime::DataLoss("a rank sent versions that end before they begin");
     const VersionRange range{epoch, first, last};
     const std::vector<VersionRange>& known = quarantine.ranges();
     if (std::find(known.begin(), known.end(), range) != known.end()) continue;

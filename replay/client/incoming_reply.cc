@@ -7,6 +7,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -86,7 +87,9 @@ bool ParseReply(grpc::ByteBuffer& buffer, IncomingReply& incoming) {
 
 // Returns whether an item of the reply is so large that its payload is to be parsed in place.
 bool HasLargeItem(grpc::ByteBuffer& buffer) {
-  if (buffer.Length() < kReferencedBytes) return false;
+  // More than protobuf can parse is left to it to refuse.
+  const bool is_too_long = buffer.Length() > std::numeric_limits<int>::max();
+  if (buffer.Length() < kReferencedBytes || is_too_long) return false;
   grpc::ProtoBufferReader reader(&buffer);
   CodedInputStream in(&reader);
   while (const std::uint32_t tag = in.ReadTag()) {

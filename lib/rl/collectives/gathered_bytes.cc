@@ -22,6 +22,9 @@ absl::StatusOr<std::vector<std::string>> GatherBytes(GradientReducer& reducer, s
   std::vector<double> sizes(ranks, 0.0);
   sizes[rank] = static_cast<double>(own.size());
   SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sizes)));
+  if (!std::all_of(sizes.begin(), sizes.end(), [](double size) { return size >= 0; })) {
+    return runtime::DataLoss("a rank sent no number of bytes");
+  }
   const auto largest = std::max_element(sizes.begin(), sizes.end());
   if (*largest > static_cast<double>(max_bytes)) {
     return runtime::ResourceExhausted(RankName(largest - sizes.begin()) + " has " +

@@ -17,7 +17,7 @@ absl::Status WriteCheckpoint(const std::string& root, const Checkpoint& checkpoi
     manifest.files[name] = DigestOf(bytes);
   }
   SHOAL_RETURN_IF_ERROR(folder.Commit(manifest));
-  return folder.KeepNewest(keep);
+  return folder.KeepNewest(manifest.number, keep);
 }
 
 absl::StatusOr<Checkpoint> ReadNewestCheckpoint(const std::string& root) {

@@ -101,10 +101,10 @@ std::string CheckpointFolder::WritingPathOf(std::int64_t number) const {
 
 absl::Status CheckpointFolder::Begin(std::int64_t number) const {
   if (number < 0) return runtime::InvalidArgument("checkpoint: negative number");
-  return Guarded(root_, [&] {
+  return Guarded(root_, [&]() -> absl::Status {
     fs::remove_all(WritingPathOf(number));
     fs::create_directories(WritingPathOf(number));
-    return absl::OkStatus();
+    return SyncFolder(root_);
   });
 }
 
@@ -126,12 +126,13 @@ absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const 
   });
 }
 
-absl::Status CheckpointFolder::KeepNewest(std::int64_t keep) const {
+absl::Status CheckpointFolder::KeepNewest(std::int64_t newest, std::int64_t keep) const {
   return Guarded(root_, [&] {
     std::vector<std::int64_t> numbers;
     for (const std::string& name : Names(root_)) {
       if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);
-      if (NumberOf(name) >= 0) numbers.push_back(NumberOf(name));
+      const std::int64_t number = NumberOf(name);
+      if (number >= 0 && number <= newest) numbers.push_back(number);
     }
     std::sort(numbers.begin(), numbers.end(), std::greater<>());
     for (auto i = static_cast<std::size_t>(std::max<std::int64_t>(keep, 1)); i < numbers.size();
@@ -170,7 +171,7 @@ absl::StatusOr<std::string> CheckpointFolder::Read(std::int64_t number, const st
   absl::Status failure = runtime::NotFound(PathOf(number) + " has no " + name);
   for (const std::string& folder : std::array{PathOf(number), WritingPathOf(number)}) {
     const std::string path = folder + "/" + name;
-    absl::StatusOr<std::string> bytes = runtime::ReadFile(path);
+    absl::StatusOr<std::string> bytes = runtime::ReadFile(path, digest.bytes);
     if (bytes.ok() && DigestOf(*bytes) == digest) return bytes;
     if (bytes.ok()) {
       failure = runtime::DataLoss(path + " is not what was written");

@@ -31,8 +31,10 @@ class CheckpointFolder {
   absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
   // Makes what was put a checkpoint, in place of one of the same number.
   absl::Status Commit(const CheckpointManifest& manifest) const;
-  // Removes all but the newest `keep` (at least 1) checkpoints, and what was never committed.
-  absl::Status KeepNewest(std::int64_t keep) const;
+  // Removes all but the newest `keep` (at least 1) of the checkpoints up to `newest`, and what was
+  // never committed. Later ones stay: they are of a run that could not be loaded, and count for
+  // nothing here.
+  absl::Status KeepNewest(std::int64_t newest, std::int64_t keep) const;
 
   // Returns the manifests of this folder, newest first; also of checkpoints that a crash kept from
   // being renamed. What is wrong with others is added to `problems`.

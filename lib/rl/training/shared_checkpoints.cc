@@ -136,8 +136,9 @@ absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders
   for (const std::string& name : sent[static_cast<std::size_t>(reducer.rank())]) {
     own += pieces.at(name);
   }
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> gathered,
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> gathered,
                          collectives::GatherBytes(reducer, own, most));
+  own = {};
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     std::size_t place = 0;
     for (const std::string& name : sent[rank]) {
@@ -151,6 +152,7 @@ absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders
       }
       pieces[name] = std::move(bytes);
     }
+    gathered[rank] = {};
   }
   return absl::OkStatus();
 }
@@ -378,7 +380,7 @@ absl::Status SharedCheckpoints::Settle() {
   SHOAL_ASSIGN_OR_RETURN(const CheckpointManifest manifest, Agree());
   const absl::Status committed = keeps() ? folder_.Commit(manifest) : absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(ShareStatus(committed, reducer_));
-  return keeps() ? folder_.KeepNewest(keep_) : absl::OkStatus();
+  return keeps() ? folder_.KeepNewest(manifest.number, keep_) : absl::OkStatus();
 }
 
 }  // namespace shoal::training

@@ -91,6 +91,26 @@ TEST_CASE("old checkpoints are removed, the newest stay") {
   REQUIRE(fs::exists(folder.At(5, "a")));
 }
 
+TEST_CASE("later checkpoints that cannot be read do not push out what is written after them") {
+  const Folder folder;
+  for (std::int64_t number = 7; number <= 9; ++number) {
+    Write(folder, number);
+    Overwrite(folder.At(number, "a"), "other");
+  }
+  Write(folder, 1, 2);
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 1);
+  REQUIRE(fs::exists(folder.At(9, "a")));
+}
+
+TEST_CASE("a checkpoint's file that has grown is not read to its end") {
+  const Folder folder;
+  Write(folder, 1);
+  fs::resize_file(folder.At(1, "a"), 1 << 20);
+  const absl::Status status = ReadNewestCheckpoint(folder.path()).status();
+  REQUIRE(absl::IsNotFound(status));
+  REQUIRE(std::string(status.message()).find("/a") != std::string::npos);
+}
+
 TEST_CASE("a checkpoint of the same number is replaced") {
   const Folder folder;
   Write(folder, 1);
