@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Episodes that a policy plays one after the other, until somebody is content with one of them.
+// Episodes that a policy plays one after the other, until the caller accepts one of them.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ using JudgeAttempt = std::function<absl::Status(const EpisodeResult&)>;
 using CheckAttempts = std::function<absl::Status()>;
 
 // Plays episodes 0, 1, 2, ... of the first pair of `source` in one environment. It blocks. OK once
-// `judge` is content, FAILED_PRECONDITION with the last judgement when no episode was good enough
+// `judge` returns OK, FAILED_PRECONDITION with the last judgement when no episode was good enough
 // or one cannot be played, DEADLINE_EXCEEDED when the attempts took too long. Other errors are
 // those of `check` and of the server.
 absl::Status PlayAttempts(const AttemptOptions& options, const EnvironmentSource& source,

@@ -30,9 +30,10 @@ struct PolicyPlacerOptions {
   runtime::Duration patience = std::chrono::minutes(5);
 };
 
-// Returns the greedy placement and then the drawn ones, options.samples + 1 in all.
-// INVALID_ARGUMENT when the policy was trained on something else than placement, and for a graph
-// and devices as of GradualPlacement::Create; other errors are those of `check` and of the server.
+// Returns the greedy placement and then the drawn ones, at most options.samples: as many as are
+// drawn in time. INVALID_ARGUMENT when the policy was trained on something else than placement, and
+// for a graph and devices as of GradualPlacement::Create; other errors are those of `check` and of
+// the server.
 absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement::Graph& graph,
                                                                 const placement::DeviceSet& devices,
                                                                 const PolicyPlacerOptions& options,

@@ -64,7 +64,8 @@ void ChangeQueries(ResourceTree& tree, Draws& draws) {
   const auto query = features->find("ExpandQuery");
   if (query == features->end() || !query->is_object()) return;
   for (const char* const name : {"ExpandAll", "Levels", "Links", "NoLinks"}) {
-    (*query)[name] = expands && (std::string_view(name) == "NoLinks" || query->value(name, false));
+    (*query)[name] = expands && (std::string_view(name) == "NoLinks" ||
+                                 query->value(name, Json()) == Json(true));
   }
 }
 

@@ -10,9 +10,9 @@
 // recorded, its batches run operation by operation. Of more shapes than the limit the one that was
 // used least recently is forgotten.
 //
-// Thread-safe: batches of one shape that come at the same time wait for each other while they are
-// on the device. This header shows torch and is for this folder only. Methods throw what torch
-// throws.
+// Thread-safe. Recordings share parameters and memory, so a batch that comes while another one is
+// recorded or repeated waits until that one is back, whatever their shapes. This header shows torch
+// and is for this folder only. Methods throw what torch throws.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -67,7 +67,7 @@ class ActingGraphs {
 
   // `recording` is a stream of its own, absent on a CPU; replays are queued on the current stream,
   // which has to be the same one in all calls. REQUIRES: the spec has no convolution, and `shapes`
-  // is above 0.
+  // is above 0. Throws where torch's libraries for CUDA lack what recording needs (device_graph.h).
   ActingGraphs(const PolicySpec& spec, const ParameterLayout& layout, at::Device device,
                const std::optional<c10::Stream>& recording, std::size_t shapes = kMaximumShapes);
 

@@ -20,7 +20,8 @@ struct ComputeDevice {
   // and serves to test what runs on GPUs.
   bool whole_batches = false;
   // A policy that acts in whole batches repeats forward passes that were recorded, where it has no
-  // convolution. On a CPU it only seems to, which serves tests.
+  // convolution. On a CPU it computes each pass again, so that tests without a GPU run the same
+  // code.
   bool graphs = false;
   // Of a policy: in which numbers the convolution reads and writes when it acts in whole batches.
   // kBfloat16 is for what WithPrecision accepts. Of a trainer: in which numbers the layers of its

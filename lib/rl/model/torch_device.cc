@@ -177,9 +177,9 @@ void DeviceBatch::Send() {
 }
 
 void DeviceBatch::SendTo(const at::Tensor& target) {
+  if (size_ > 0) target.narrow(0, 0, size()).copy_(Filled(), /*non_blocking=*/device_.is_cuda());
   sent_ = target;
   if (size_ == 0) return;
-  target.narrow(0, 0, size()).copy_(Filled(), /*non_blocking=*/device_.is_cuda());
   host_ = at::Tensor();
   ++copies.up;
 }

@@ -218,6 +218,18 @@ TEST_CASE("Some variants expand collections and others do not, whatever their ca
   }
 }
 
+TEST_CASE("A service root that says nothing sensible of $expand makes a variant all the same") {
+  Capture::Resources resources = Shipped("dmtf-mpf").resources();
+  resources.at(std::string(kServiceRoot))["ProtocolFeaturesSupported"]["ExpandQuery"] = {
+      {"Levels", nullptr}, {"Links", "true"}, {"NoLinks", 1}};
+  const auto capture = Capture::FromResources("odd", std::move(resources)).value();
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto variant = Variant(*capture, seed);
+    const Json& root = *variant->Find(kServiceRoot);
+    REQUIRE(Resolve(root, "/ProtocolFeaturesSupported/ExpandQuery/Levels")->is_boolean());
+  }
+}
+
 TEST_CASE("Some variants have an empty collection of accounts that is the vendor's own") {
   const std::string standard = "/redfish/v1/AccountService/Accounts";
   const Capture& capture = Shipped("dmtf-mpf");
