@@ -7,7 +7,9 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "actor/environments/environment.h"
@@ -27,6 +29,27 @@ class EnvironmentSource {
   virtual std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
                                                            std::uint64_t first_environment,
                                                            std::size_t count) const = 0;
+};
+
+// A source of environments that share nothing and differ in nothing.
+class UniformSource final : public EnvironmentSource {
+ public:
+  using Make = std::function<std::unique_ptr<Environment>()>;
+
+  // `make` may be called from several threads at once.
+  UniformSource(EnvironmentSpec spec, std::vector<Pair> pairs, Make make)
+      : spec_(std::move(spec)), pairs_(std::move(pairs)), make_(std::move(make)) {}
+
+  const EnvironmentSpec& spec() const override { return spec_; }
+  const std::vector<Pair>& pairs() const override { return pairs_; }
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                   std::uint64_t first_environment,
+                                                   std::size_t count) const override;
+
+ private:
+  const EnvironmentSpec spec_;
+  const std::vector<Pair> pairs_;
+  const Make make_;
 };
 
 struct SourceConfig {

@@ -24,6 +24,8 @@ void EpisodeMemory::Begin(const std::string& text, const ServiceCatalog& service
   values_ = redfish::NamesOf(text);
   resources_.clear();
   sent_.clear();
+  refused_.clear();
+  in_refusal_.clear();
   read_.clear();
   changes_ = 0;
 }
@@ -37,7 +39,8 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, const ServiceRespon
     ++changes_;
     target.changed = !waited;
   }
-  NoteSent(request.key, status);
+  const bool is_refused = status >= 400 && status < 500;
+  NoteSent(request.key, status, is_refused ? NamesInRefusal(*JsonOf(response)) : RefusalNames());
   if (IsSuccess(status) && request.method != "DELETE" && !text.uri.empty()) {
     NoteShown(response, text, resources);
   }
@@ -61,9 +64,35 @@ bool EpisodeMemory::Learn(const redfish::Candidate& request, std::span<const Rea
   return is_known;
 }
 
-void EpisodeMemory::NoteSent(const content::ContentKey& key, int status) {
+void EpisodeMemory::NoteSent(const content::ContentKey& key, int status, RefusalNames refusal) {
   Sent& sent = sent_[key];
-  sent = {.status = status, .count = sent.count + 1, .changes = changes_};
+  const bool are_names_same = sent.refusal == refusal;
+  sent = {.status = status,
+          .count = sent.count + 1,
+          .changes = changes_,
+          .refusal = std::move(refusal)};
+  if (are_names_same) return;
+  refused_.clear();
+  in_refusal_.clear();
+  for (const auto& [other, answer] : sent_) {
+    refused_.insert(answer.refusal.begin(), answer.refusal.end());
+  }
+}
+
+bool EpisodeMemory::IsInRefusal(const redfish::Candidate& request,
+                                const SeenResources& resources) const {
+  if (refused_.empty()) return false;
+  const auto known = in_refusal_.find(request.key);
+  if (known != in_refusal_.end()) return known->second;
+  bool is_named = HasPropertyOf(request, refused_);
+  if (request.composes() && request.method == "PATCH") {
+    resources.ForEachOf(request.resource, [&](std::size_t, const redfish::Candidate& other) {
+      const bool is_part = other.method == "PATCH" && other.uri == request.uri;
+      is_named = is_named || (is_part && HasPropertyOf(other, refused_));
+    });
+  }
+  in_refusal_[request.key] = is_named;
+  return is_named;
 }
 
 void EpisodeMemory::NoteShown(const ServiceResponse& response, const BodyText& text,
@@ -128,7 +157,8 @@ std::vector<ReadResource> EpisodeMemory::ReadResources(const std::string& target
 }
 
 std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::size_t place,
-                                    const Resource& resource) const {
+                                    const Resource& resource,
+                                    const SeenResources& resources) const {
   std::uint32_t bits = 0;
   const bool is_known = resource.facts != nullptr;
   if (candidate.method == "GET") {
@@ -145,6 +175,7 @@ std::uint32_t EpisodeMemory::BitsOf(const redfish::Candidate& candidate, std::si
     const Held held = is_known ? resource.facts->Compare(place, goal_) : Held::kUnknown;
     if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
     if (held == Held::kOther) bits |= MarkBit(Mark::kDiffers);
+    if (IsInRefusal(candidate, resources)) bits |= MarkBit(Mark::kInRefusal);
   }
   if (is_known) bits |= MarkBit(resource.named ? Mark::kNamed : Mark::kUnnamed);
   bits |= PlaceBits(resource.place);
@@ -161,7 +192,7 @@ std::vector<model::CandidateMark> EpisodeMemory::Marks(const SeenResources& reso
   for (const auto& met : resources_) {
     std::size_t place = 0;
     resources.ForEachOf(met.first, [&](std::size_t index, const redfish::Candidate& candidate) {
-      const std::uint32_t bits = BitsOf(candidate, place++, met.second);
+      const std::uint32_t bits = BitsOf(candidate, place++, met.second, resources);
       if (bits != 0) marks.push_back({static_cast<std::uint32_t>(index), bits});
     });
     if (marks.size() > kMaximumMarks) break;

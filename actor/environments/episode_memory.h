@@ -23,6 +23,7 @@
 #include "actor/environments/body_texts.h"
 #include "actor/environments/expanded_answer.h"
 #include "actor/environments/redfish_service.h"
+#include "actor/environments/refusal.h"
 #include "actor/environments/resource_facts.h"
 #include "actor/environments/seen_resources.h"
 #include "actor/environments/shown_values.h"
@@ -70,8 +71,12 @@ enum class Mark : std::uint8_t {
   // text, or a later one (SentenceValue::place). It tells apart whom the text names.
   kSecond,
   kLater,
+  // A part, a request or a value of which a refusal speaks (refusal.h): the property of the part, a
+  // property in the request's body, or the value. A refusal counts until the request that met with
+  // it is answered otherwise.
+  kInRefusal,
 };
-inline constexpr std::int64_t kMarkKinds = 17;
+inline constexpr std::int64_t kMarkKinds = 18;
 
 inline std::uint32_t MarkBit(Mark mark) {
   return std::uint32_t{1} << static_cast<std::uint32_t>(mark);
@@ -124,6 +129,9 @@ class EpisodeMemory {
   // the resource at `target` sees them.
   std::vector<ReadResource> ReadResources(const std::string& target) const;
 
+  // Returns of what the refusals speak that still count.
+  const RefusalNames& refused() const { return refused_; }
+
   // Returns the marks of the candidates in the list of `resources`, in ascending order.
   std::vector<model::CandidateMark> Marks(const SeenResources& resources) const;
 
@@ -142,16 +150,20 @@ class EpisodeMemory {
     int count = 0;
     // The number of changes before it and of its own.
     std::uint64_t changes = 0;
+    // Of what its last answer speaks, if that was a refusal.
+    RefusalNames refusal = {};
   };
 
-  void NoteSent(const content::ContentKey& key, int status);
+  void NoteSent(const content::ContentKey& key, int status, RefusalNames refusal = {});
   // Keeps what a body shows of its resource.
   void NoteShown(const ServiceResponse& response, const BodyText& text,
                  const SeenResources& resources);
   // Notes a GET and returns true when it repeats one.
   bool KeepRead(const redfish::Candidate& request, int status);
   std::uint32_t BitsOf(const redfish::Candidate& candidate, std::size_t place,
-                       const Resource& resource) const;
+                       const Resource& resource, const SeenResources& resources) const;
+  // Whether a refusal that still counts speaks of what the request may change.
+  bool IsInRefusal(const redfish::Candidate& request, const SeenResources& resources) const;
 
   ResourceFactsCache* facts_;
   ShownValuesCache* values_shown_;
@@ -163,6 +175,9 @@ class EpisodeMemory {
   // The resources that the episode has met, by URI. `wait` is a request to the empty URI.
   std::map<std::string, Resource> resources_;
   absl::flat_hash_map<content::ContentKey, Sent> sent_;
+  RefusalNames refused_;
+  // What IsInRefusal has found of `refused_`, since a request has thousands of parts.
+  mutable absl::flat_hash_map<content::ContentKey, bool> in_refusal_;
   // URIs that were read since the last change and the last `wait`.
   std::set<std::string> read_;
   // Accepted requests that may change something, and waits.

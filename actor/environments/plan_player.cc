@@ -70,14 +70,16 @@ std::string Describe(const redfish::PlanRequest& request) {
 // From then on nothing is sent.
 class Expert final : public redfish::PlanClient {
  public:
-  // `mistakes` is PlayStyle::mistakes, and `random` decides about them.
+  // `mistakes` is PlayStyle::mistakes, `random` decides about them, and `later` are the requests
+  // that may be sent too early.
   Expert(RedfishEnvironment& environment, const RememberingService& service, std::int64_t wait,
-         double mistakes, runtime::Random random)
+         double mistakes, runtime::Random random, std::vector<redfish::PlanRequest> later)
       : environment_(environment),
         service_(service),
         wait_(wait),
         mistakes_(mistakes),
-        random_(random) {}
+        random_(random),
+        later_(std::move(later)) {}
 
   bool Begin(const EpisodeStart& start) {
     environment_.Reset(start, [this](absl::StatusOr<Transition> reached) { Take(reached); });
@@ -93,6 +95,12 @@ class Expert final : public redfish::PlanClient {
       return {.status = 404, .body = nullptr, .location = "", .token = ""};
     }
     if (!over() && random_.Uniform() < mistakes_) MakeMistake(request);
+    if (request.method == "PATCH") {
+      std::erase_if(later_, [&request](const redfish::PlanRequest& other) {
+        return other.uri == request.uri && other.body == request.body;
+      });
+      sent_.push_back(request);
+    }
     if (!over()) {
       Choose(environment_.resources().Find(request), request);
       while (!over() && environment_.draft().is_open()) {
@@ -124,6 +132,8 @@ class Expert final : public redfish::PlanClient {
   bool ended() const { return ended_; }
   const absl::Status& failure() const { return failure_; }
   std::vector<PlayedStep> TakeSteps() { return std::move(steps_); }
+  // The PATCH requests of the plan, in order.
+  std::vector<redfish::PlanRequest> TakeSent() { return std::move(sent_); }
   int wrong_steps() const { return wrong_steps_; }
   int wrong_mutations() const { return wrong_mutations_; }
 
@@ -161,7 +171,9 @@ class Expert final : public redfish::PlanClient {
     const bool has_values =
         action >= 0 && (resources.candidate(static_cast<std::size_t>(action)).composes() ||
                         !resources.candidate(static_cast<std::size_t>(action)).slots.empty());
-    if (has_values && random_.Below(2) == 0) {
+    if (later_.size() > 1 && random_.Below(2) == 0) {
+      SendEarly();
+    } else if (has_values && random_.Below(2) == 0) {
       SendWrongly(action, request);
     } else {
       ReadSomething();
@@ -179,14 +191,55 @@ class Expert final : public redfish::PlanClient {
     }
   }
 
-  // Sends the request with one value replaced by another that is offered, or with two exchanged. A
-  // request that composes is dropped when it turns out to have no such value.
+  // The PATCH that comes next would be no mistake.
+  void SendEarly() {
+    const redfish::PlanRequest& request = later_[1 + random_.Below(later_.size() - 1)];
+    const std::int64_t action = environment_.resources().Find(request);
+    if (action < 0) return ReadSomething();
+    SendByMistake(action, request.body);
+  }
+
+  // Sends the request with the body `wanted`, or drops it where no choice leads there.
+  void SendByMistake(std::int64_t action, const Json& wanted) {
+    const RequestDraft& draft = environment_.draft();
+    bool is_sent = true;
+    Err(action);
+    while (!over() && draft.is_open()) {
+      const std::int64_t found = draft.Find(wanted);
+      is_sent = found >= 0;
+      if (!is_sent && draft.state() == RequestDraft::State::kChoosingValue) {
+        return Fail(runtime::FailedPrecondition("a mistake has no value that is offered"));
+      }
+      Err(is_sent ? found : static_cast<std::int64_t>(draft.list()->size()) - 1);
+    }
+    if (is_sent) ++wrong_mutations_;
+  }
+
+  // Takes one of several values out of a body. Returns false when there are none.
+  bool LeaveOut(Json& body) {
+    const Json leaves = body.is_object() ? body.flatten() : Json::object();
+    std::vector<std::string> members;
+    for (const auto& [pointer, value] : leaves.items()) {
+      const Json::json_pointer place(pointer);
+      if (!place.empty() && body.at(place.parent_pointer()).is_object()) members.push_back(pointer);
+    }
+    if (members.size() < 2) return false;
+    const Json::json_pointer place(members[random_.Below(members.size())]);
+    body.at(place.parent_pointer()).erase(place.back());
+    return true;
+  }
+
+  // Sends the request with one value replaced by another that is offered, with two exchanged, or
+  // with one left out. A request that composes is dropped when it turns out to have no such value.
   void SendWrongly(std::int64_t action, const redfish::PlanRequest& request) {
     const RequestDraft& draft = environment_.draft();
     const redfish::Candidate& candidate =
         environment_.resources().candidate(static_cast<std::size_t>(action));
     const bool composes = candidate.composes();
     Json wanted = request.body;
+    if (composes && random_.Below(2) == 0 && LeaveOut(wanted)) {
+      return SendByMistake(action, wanted);
+    }
     bool is_wrong = !composes && random_.Below(2) == 0 && Exchange(candidate, wanted);
     // The number of choices of a value before the wrong one.
     std::size_t right = composes ? 0 : random_.Below(candidate.slots.size());
@@ -263,6 +316,9 @@ class Expert final : public redfish::PlanClient {
   const std::int64_t wait_;
   const double mistakes_;
   runtime::Random random_;
+  // What the plan has not sent yet.
+  std::vector<redfish::PlanRequest> later_;
+  std::vector<redfish::PlanRequest> sent_;
   int wrong_steps_ = 0;
   int wrong_mutations_ = 0;
   Observation observation_;
@@ -289,6 +345,21 @@ absl::Status Judge(const Expert& expert, const EpisodeFacts& facts, const absl::
 
 absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t episode,
                                                const PlayStyle& style) {
+  if (style.mistakes <= 0) return PlayOnce(pair, episode, style, {}, nullptr);
+  // Only what was sent without mistakes tells what comes later. Finding out takes as long as
+  // playing, so only every other episode does.
+  std::vector<redfish::PlanRequest> later;
+  if (episode % 2 == 0) {
+    const PlayStyle faultless = {.looks = style.looks};
+    SHOAL_RETURN_IF_ERROR(PlayOnce(pair, episode, faultless, {}, &later).status());
+  }
+  return PlayOnce(pair, episode, style, later, nullptr);
+}
+
+absl::StatusOr<PlayedEpisode> PlanPlayer::PlayOnce(std::size_t pair, std::uint64_t episode,
+                                                   const PlayStyle& style,
+                                                   const std::vector<redfish::PlanRequest>& later,
+                                                   std::vector<redfish::PlanRequest>* sent) {
   const RedfishTasks& tasks = *data_.tasks;
   const std::uint64_t seed = runtime::DeriveSeed(
       tasks.seed, "expert " + std::to_string(pair) + " " + std::to_string(episode));
@@ -300,7 +371,7 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
   Expert expert(
       environment, service,
       redfish::FindWait(tasks.catalogs.at(tasks.pairs[pair].capture).catalog->candidates()),
-      style.mistakes, runtime::Random(runtime::DeriveSeed(seed, "mistakes")));
+      style.mistakes, runtime::Random(runtime::DeriveSeed(seed, "mistakes")), later);
   if (!expert.Begin({.environment_id = 0, .episode = episode, .pair = pair})) {
     return runtime::Annotate(expert.failure(), "no start");
   }
@@ -325,6 +396,7 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::Play(std::size_t pair, std::uint64_t e
                        .wrong_mutations = expert.wrong_mutations()};
   SHOAL_RETURN_IF_ERROR(Judge(expert, played.facts, outcome.status()));
   played.steps = expert.TakeSteps();
+  if (sent != nullptr) *sent = expert.TakeSent();
   return played;
 }
 

@@ -17,6 +17,7 @@
 #include "actor/environments/redfish_source.h"
 #include "actor/environments/response_cache.h"
 #include "platform/runtime/status.h"
+#include "redfish/goals/plan.h"
 
 namespace shoal::actor {
 
@@ -39,9 +40,10 @@ enum class Looks : std::uint8_t {
 struct PlayStyle {
   Looks looks = Looks::kAlways;
   // The probability of a mistake before each request of the plan: the expert reads something at
-  // random, or first sends the request with one wrong value or with two exchanged. A mistake is no
-  // step of the played episode, so nobody learns to make it; its reward is added to that of the
-  // step before.
+  // random, first sends the request with one wrong value, with two exchanged or without one of its
+  // values, or sends a PATCH before another one that the plan has first. A mistake is no step of
+  // the played episode, so nobody learns to make it; its reward is added to that of the step
+  // before.
   double mistakes = 0;
 };
 
@@ -67,6 +69,12 @@ class PlanPlayer {
                                      const PlayStyle& style = {});
 
  private:
+  // `later` are requests that an expert may send too early by mistake.
+  absl::StatusOr<PlayedEpisode> PlayOnce(std::size_t pair, std::uint64_t episode,
+                                         const PlayStyle& style,
+                                         const std::vector<redfish::PlanRequest>& later,
+                                         std::vector<redfish::PlanRequest>* sent);
+
   const RedfishData& data_;
   const std::shared_ptr<ResponseCache> response_cache_ = std::make_shared<ResponseCache>();
 };

@@ -209,11 +209,12 @@ void RedfishEnvironment::Step(std::int64_t action, Done done) {
   if (!candidate.composes() && candidate.slots.empty()) return Send(candidate, std::move(done));
   // What a collection or the owner of an action holds says nothing about the body of a POST.
   const bool changes_resource = candidate.method == "PATCH";
-  draft_.Open(candidate, resources_,
-              changes_resource ? memory_.HeldBy(candidate.resource) : nlohmann::json(),
-              tasks_->options.read_values > 0
-                  ? memory_.ReadResources(changes_resource ? candidate.resource : std::string())
-                  : std::vector<ReadResource>());
+  DraftKnowledge known = {.refused = memory_.refused()};
+  if (changes_resource) known.held = memory_.HeldBy(candidate.resource);
+  if (tasks_->options.read_values > 0) {
+    known.read = memory_.ReadResources(changes_resource ? candidate.resource : std::string());
+  }
+  draft_.Open(candidate, resources_, std::move(known));
   if (draft_.is_open()) {
     done(Choice());
     return;

@@ -141,10 +141,9 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
 }
 
 void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources& resources,
-                        Json held, std::vector<ReadResource> read) {
+                        DraftKnowledge known) {
   opening_ = candidate;
-  held_ = std::move(held);
-  read_ = std::move(read);
+  known_ = std::move(known);
   shown_ = candidate.composes() ? Json::object() : candidate.body;
   parts_ = candidate.composes() ? PartsOf(candidate, resources) : nullptr;
   taken_ = 0;
@@ -156,9 +155,10 @@ void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources
     const PartWords& words = parts_->words[i];
     part_said_.push_back(
         (Says(words.name) || Says(words.name_in_words) ? MarkBit(Mark::kNamed) : 0) |
-        (Says(words.value) ? MarkBit(Mark::kLiteral) : 0));
-    part_held_.push_back(held_.is_object() ? CompareFixed(*parts_->parts[i], held_)
-                                           : Held::kUnknown);
+        (Says(words.value) ? MarkBit(Mark::kLiteral) : 0) |
+        (known_.refused.contains(words.name) ? MarkBit(Mark::kInRefusal) : 0));
+    part_held_.push_back(known_.held.is_object() ? CompareFixed(*parts_->parts[i], known_.held)
+                                                 : Held::kUnknown);
   }
   if (parts_ == nullptr) {
     Take(candidate);
@@ -219,7 +219,8 @@ void RequestDraft::OfferValues(const redfish::Slot& slot) {
     }
   }
   if (redfish::Accepts(slot, "") && !offered_.empty()) Offer("", "an empty text", 0);
-  const Json* const present = held_.is_object() ? redfish::Resolve(held_, PlaceOf(slot)) : nullptr;
+  const Json* const present =
+      known_.held.is_object() ? redfish::Resolve(known_.held, PlaceOf(slot)) : nullptr;
   const bool is_order = IsOfList(slot) && present != nullptr && present->is_array() &&
                         present->size() > 1 && present->size() <= kLongestOrder &&
                         redfish::Accepts(slot, *present);
@@ -249,7 +250,7 @@ void RequestDraft::OfferReadValues(const redfish::Slot& slot) {
   if (read_values_ == 0 || redfish::IsSecretName(slot.name, {})) return;
   const std::string own_name = absl::AsciiStrToLower(slot.name);
   std::vector<Choice> choices;
-  for (const ReadResource& resource : read_) {
+  for (const ReadResource& resource : known_.read) {
     for (const ShownValue& value : resource.shown->values) {
       const bool is_itself = resource.is_target && value.name == own_name;
       if (is_itself || !Fits(slot, value)) continue;
@@ -320,14 +321,19 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
     }
   };
   if (state_ == State::kChoosingValue) {
-    const Json* const present =
-        held_.is_object() ? redfish::Resolve(held_, PlaceOf(waiting_.front())) : nullptr;
+    const Json* const present = known_.held.is_object()
+                                    ? redfish::Resolve(known_.held, PlaceOf(waiting_.front()))
+                                    : nullptr;
     const bool is_held = present != nullptr && !present->is_null();
     for (std::size_t i = 0; i < offered_.size(); ++i) {
       const Json& value = offered_[i].value;
       std::uint32_t bits = offered_[i].marks;
       if (is_held) bits |= MarkBit(value == *present ? Mark::kHolds : Mark::kDiffers);
       if (IsUsed(value)) bits |= MarkBit(Mark::kChosen);
+      const bool is_in_refusal =
+          value.is_string() &&
+          known_.refused.contains(absl::AsciiStrToLower(value.get<std::string>()));
+      if (is_in_refusal) bits |= MarkBit(Mark::kInRefusal);
       const auto answered = answered_.find({waiting_.front().name, value.dump()});
       if (answered != answered_.end()) bits |= AnswerBits(answered->second);
       add(i, bits);
@@ -342,7 +348,7 @@ std::vector<model::CandidateMark> RequestDraft::Marks() const {
     std::uint32_t bits = is_long && part_said_[i] == MarkBit(Mark::kLiteral) ? 0 : part_said_[i];
     const Held held = part_held_[i];
     if (held == Held::kAll) bits |= MarkBit(Mark::kHolds);
-    if (held == Held::kOther && !is_long) bits |= MarkBit(Mark::kDiffers);
+    if (held == Held::kOther && (!is_long || bits != 0)) bits |= MarkBit(Mark::kDiffers);
     if (taken_ > 0 && Has(shown_, part.body)) bits |= MarkBit(Mark::kChosen);
     add(i, bits);
   }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "actor/environments/generation_cache.h"
+#include "actor/environments/refusal.h"
 #include "actor/environments/resource_facts.h"
 #include "actor/environments/seen_resources.h"
 #include "actor/environments/shown_values.h"
@@ -64,6 +65,16 @@ struct PartList {
   std::vector<redfish::Candidate> own;
 };
 
+// What the episode knows when a request is begun.
+struct DraftKnowledge {
+  // What the request's resource holds; null when the episode has not read it.
+  nlohmann::json held = nullptr;
+  // The resources that the episode has read.
+  std::vector<ReadResource> read = {};
+  // Of what the refusals speak that still count.
+  RefusalNames refused = {};
+};
+
 // Keeps the part lists of catalogs. Not thread-safe: each loop has its own.
 using PartLists =
     GenerationCache<std::pair<const redfish::Catalog*, decltype(content::ContentKey::bytes)>,
@@ -82,12 +93,10 @@ class RequestDraft {
 
   // Begins an episode whose goal is `sentence`, and drops what was open.
   void Begin(std::string_view sentence);
-  // Begins a request with `candidate` of the list of `resources`. `held` is what its resource
-  // holds, null when the episode has not read it, and `read` are the resources that the episode has
-  // read. All may change while the draft is open. The state is kComplete at once when nothing is to
-  // be chosen.
+  // Begins a request with `candidate` of the list of `resources`. Both may change while the draft
+  // is open. The state is kComplete at once when nothing is to be chosen.
   void Open(const redfish::Candidate& candidate, const SeenResources& resources,
-            nlohmann::json held, std::vector<ReadResource> read = {});
+            DraftKnowledge known);
   // Takes the next choice. REQUIRES: is_open() and 0 <= action < list()->size(), and the action is
   // legal in the list.
   void Choose(std::int64_t action);
@@ -159,15 +168,14 @@ class RequestDraft {
   std::map<std::pair<std::string, std::string>, int> answered_;
   State state_ = State::kIdle;
   redfish::Candidate opening_;
-  nlohmann::json held_;
-  std::vector<ReadResource> read_;
+  DraftKnowledge known_;
   nlohmann::json shown_;
   // Null unless the request composes.
   std::shared_ptr<const PartList> parts_;
   std::size_t taken_ = 0;
   // How each part compares with what the resource holds.
   std::vector<Held> part_held_;
-  // The marks of each part that depend on the goal's text.
+  // The marks of each part that depend on the goal's text and on refusals.
   std::vector<std::uint32_t> part_said_;
   std::vector<Piece> pieces_;
   // The slots of the last piece that wait for a value.

@@ -7,37 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "actor/environments/environment_source.h"
 #include "actor/environments/placement_environment.h"
 #include "placement/gradual_placement.h"
 
 namespace shoal::actor {
-namespace {
-
-// Environments of one graph and one set of devices.
-class OneTaskSource final : public EnvironmentSource {
- public:
-  OneTaskSource(std::shared_ptr<const PlacementTasks> tasks,
-                PlacementEnvironment::OnPlaced on_placed)
-      : tasks_(std::move(tasks)), on_placed_(std::move(on_placed)) {}
-
-  const EnvironmentSpec& spec() const override { return spec_; }
-  const std::vector<Pair>& pairs() const override { return pairs_; }
-  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor, std::uint64_t,
-                                                   std::size_t) const override {
-    std::vector<std::unique_ptr<Environment>> environments;
-    environments.push_back(std::make_unique<PlacementEnvironment>(tasks_, 0, on_placed_));
-    return environments;
-  }
-
- private:
-  const std::shared_ptr<const PlacementTasks> tasks_;
-  const PlacementEnvironment::OnPlaced on_placed_;
-  const EnvironmentSpec spec_ = PlacementEnvironment::SpecOf(tasks_->options);
-  const std::vector<Pair> pairs_ = PlacementEnvironment::Pairs();
-};
-
-}  // namespace
-
 absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement::Graph& graph,
                                                                 const placement::DeviceSet& devices,
                                                                 const PolicyPlacerOptions& options,
@@ -51,10 +25,14 @@ absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement:
                             graph, devices, static_cast<std::size_t>(trained.placement.choices))
                             .status());
   std::vector<placement::Placement> placements;
-  const OneTaskSource source(
-      std::make_shared<const PlacementTasks>(
-          PlacementTasks{.options = trained.placement, .graphs = {graph}, .devices = {devices}}),
-      [&placements](const placement::Placement& placed) { placements.push_back(placed); });
+  const auto tasks = std::make_shared<const PlacementTasks>(
+      PlacementTasks{.options = trained.placement, .graphs = {graph}, .devices = {devices}});
+  const auto keep = [&placements](const placement::Placement& placed) {
+    placements.push_back(placed);
+  };
+  const UniformSource source(
+      PlacementEnvironment::SpecOf(tasks->options), PlacementEnvironment::Pairs(),
+      [&tasks, &keep] { return std::make_unique<PlacementEnvironment>(tasks, 0, keep); });
   const auto play = [&](bool greedy, std::uint64_t count) -> absl::Status {
     const std::size_t wanted = placements.size() + count;
     const auto judge = [&placements, wanted](const EpisodeResult&) {

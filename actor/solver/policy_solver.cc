@@ -19,30 +19,6 @@
 namespace shoal::actor {
 namespace {
 
-// Environments over one twin, of which a loop makes a single one.
-class TwinSource final : public EnvironmentSource {
- public:
-  TwinSource(std::shared_ptr<const RedfishTasks> tasks, operate::Twin& twin)
-      : tasks_(std::move(tasks)), twin_(twin) {}
-
-  const EnvironmentSpec& spec() const override { return spec_; }
-  const std::vector<Pair>& pairs() const override { return tasks_->pairs; }
-  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor, std::uint64_t,
-                                                   std::size_t) const override {
-    const auto cache = std::make_shared<ResponseCache>(
-        static_cast<std::size_t>(tasks_->options.response_cache_bytes));
-    std::vector<std::unique_ptr<Environment>> environments;
-    environments.push_back(
-        std::make_unique<RedfishEnvironment>(tasks_, std::make_unique<TwinService>(twin_), cache));
-    return environments;
-  }
-
- private:
-  const std::shared_ptr<const RedfishTasks> tasks_;
-  operate::Twin& twin_;
-  const EnvironmentSpec spec_ = RedfishEnvironment::Spec();
-};
-
 // Leaves the twin with the requests that are needed, if they have no side effects.
 absl::Status Accept(const redfish::Watch& watch, operate::Twin& twin) {
   const auto shortened = operate::Shorten(twin.TakeSteps(), watch.predicate(), twin);
@@ -93,7 +69,11 @@ absl::Status PolicySolver::Solve(const redfish::AppliedGoal& goal, const redfish
     return runtime::FailedPrecondition("goal " + goal.goal().name() + " has no sentence");
   }
   const std::uint64_t attempts = tasks->given.size();
-  const TwinSource source(std::move(tasks), twin);
+  const UniformSource source(RedfishEnvironment::Spec(), tasks->pairs, [&tasks, &twin] {
+    const auto cache = std::make_shared<ResponseCache>(
+        static_cast<std::size_t>(tasks->options.response_cache_bytes));
+    return std::make_unique<RedfishEnvironment>(tasks, std::make_unique<TwinService>(twin), cache);
+  });
   const auto judge = [&](const EpisodeResult& result) -> absl::Status {
     if (!result.facts.success) {
       return runtime::FailedPrecondition(

@@ -319,11 +319,13 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
     return runtime::InvalidArgument("--samples are of a policy, and there is no --policy");
   }
   Answer answer;
-  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, flags));
+  // A policy that cannot be asked is told before the searches, which take their time.
+  std::vector<Peer> learned;
   if (!flags.policy.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(std::vector<Peer> learned, TryPolicy(graph, devices, simulator, flags));
-    std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
+    SHOAL_ASSIGN_OR_RETURN(learned, TryPolicy(graph, devices, simulator, flags));
   }
+  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, flags));
+  std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
   answer.best = placement::BestPeer(answer.peers);
   const Peer& best = answer.Best();
   if (!best.found.step.fits()) {

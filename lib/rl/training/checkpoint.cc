@@ -10,7 +10,7 @@ namespace shoal::training {
 absl::Status WriteCheckpoint(const std::string& root, const Checkpoint& checkpoint,
                              std::int64_t keep) {
   const CheckpointFolder folder(root);
-  CheckpointManifest manifest{.number = checkpoint.number, .files = {}, .divided = {}, .parts = {}};
+  CheckpointManifest manifest{.number = checkpoint.number};
   SHOAL_RETURN_IF_ERROR(folder.Begin(checkpoint.number));
   for (const auto& [name, bytes] : checkpoint.files) {
     SHOAL_RETURN_IF_ERROR(folder.Put(checkpoint.number, name, bytes));

@@ -102,8 +102,12 @@ std::string CheckpointFolder::WritingPathOf(std::int64_t number) const {
 absl::Status CheckpointFolder::Begin(std::int64_t number) const {
   if (number < 0) return runtime::InvalidArgument("checkpoint: negative number");
   return Guarded(root_, [&]() -> absl::Status {
-    fs::remove_all(WritingPathOf(number));
-    fs::create_directories(WritingPathOf(number));
+    const std::string writing = WritingPathOf(number);
+    // It counts already and may be the only copy, but a crash kept it from being renamed.
+    const bool counts = fs::exists(writing + "/" + kManifest);
+    if (counts && !fs::exists(PathOf(number))) fs::rename(writing, PathOf(number));
+    fs::remove_all(writing);
+    fs::create_directories(writing);
     return SyncFolder(root_);
   });
 }

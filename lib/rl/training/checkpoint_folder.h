@@ -25,7 +25,7 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string root) : root_(std::move(root)) {}
 
-  // Begins to write the checkpoint `number`, of which nothing is there yet.
+  // Begins to write the checkpoint `number`. What is there of it stays until Commit.
   absl::Status Begin(std::int64_t number) const;
   // Writes one file of it. INVALID_ARGUMENT unless `name` is a plain name.
   absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;

@@ -36,11 +36,11 @@ FileDigest DigestOf(std::string_view bytes);
 struct CheckpointManifest {
   std::int64_t number = 0;
   // The files that every folder with a part of the checkpoint has whole, by name.
-  std::map<std::string, FileDigest> files;
+  std::map<std::string, FileDigest> files = {};
   // The sizes of divided files, by name, and the parts that they were cut into; empty where nothing
   // is divided.
-  std::map<std::string, std::uint64_t> divided;
-  std::vector<FileDigest> parts;
+  std::map<std::string, std::uint64_t> divided = {};
+  std::vector<FileDigest> parts = {};
 
   // All that has to be there for the checkpoint to be whole, by the name of the file.
   std::map<std::string, FileDigest> Pieces() const;

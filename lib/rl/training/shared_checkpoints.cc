@@ -317,7 +317,7 @@ absl::Status SharedCheckpoints::Begin(const std::function<absl::StatusOr<Checkpo
 }
 
 absl::StatusOr<CheckpointManifest> SharedCheckpoints::WriteOwn(const Checkpoint& checkpoint) const {
-  CheckpointManifest manifest{.number = checkpoint.number, .files = {}, .divided = {}, .parts = {}};
+  CheckpointManifest manifest{.number = checkpoint.number};
   if (folders() == 1) {
     SHOAL_RETURN_IF_ERROR(WriteCheckpoint(folder_.root(), checkpoint, keep_));
     return manifest;

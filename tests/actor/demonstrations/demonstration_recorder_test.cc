@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "actor/environments/episode_memory.h"
 #include "actor/environments/plan_player.h"
 #include "actor/environments/redfish_source.h"
 #include "platform/runtime/atomic_file.h"
@@ -140,6 +141,33 @@ TEST_CASE("A mistake may be a wrong value, after which the right one follows") {
     REQUIRE(played->facts.mutations - played->wrong_mutations >= played->facts.optimum);
   }
   REQUIRE(wrong >= 10);
+}
+
+TEST_CASE("A mistake may be a request that comes later, and the expert heeds its refusal") {
+  const RedfishData data =
+      LoadInProcess({.captures = {"dell-r750"}, .goals = {13}, .episode_limit = 64});
+  PlanPlayer player(data);
+  const std::size_t pair = PairOf(data, "13 secure_boot_chain");
+  const auto heeds = [](const PlayedStep& step) {
+    const auto& marks = step.observation.marks;
+    const auto& chosen = *step.observation.catalog->at(static_cast<std::size_t>(step.action)).text;
+    return chosen.find("\"BootMode\":\"Uefi\"") != std::string::npos &&
+           std::any_of(marks.begin(), marks.end(), [&step](const model::CandidateMark& mark) {
+             return mark.candidate == static_cast<std::uint32_t>(step.action) &&
+                    (mark.bits & MarkBit(Mark::kInRefusal)) != 0;
+           });
+  };
+  std::int64_t heeded = 0;
+  for (std::uint64_t episode = 0; episode < 20; ++episode) {
+    const auto plain = player.Play(pair, episode);
+    REQUIRE(plain.ok());
+    REQUIRE(std::none_of(plain->steps.begin(), plain->steps.end(), heeds));
+    const auto erring = player.Play(pair, episode, {.looks = Looks::kAlways, .mistakes = 0.5});
+    if (!erring.ok()) continue;
+    REQUIRE(erring->facts.clean);
+    heeded += std::count_if(erring->steps.begin(), erring->steps.end(), heeds);
+  }
+  REQUIRE(heeded > 0);
 }
 
 TEST_CASE("A request that is no candidate is not found") {

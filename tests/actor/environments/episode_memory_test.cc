@@ -152,6 +152,66 @@ TEST_CASE("A request is marked by its last answer, and its resource as changed o
   REQUIRE(episode.MarksOf(episode.Find("PATCH", kTwoSystem, "AssetTag")).empty());
 }
 
+Json RefusalOf(const std::vector<std::string>& arguments, const std::string& pointer) {
+  return {{"error",
+           {{"code", "Base.1.18.PropertyValueConflict"},
+            {"@Message.ExtendedInfo",
+             {{{"MessageArgs", arguments}, {"RelatedProperties", {pointer}}}}}}}};
+}
+
+TEST_CASE("What a refusal names is marked until its request is answered otherwise") {
+  TaggedEpisode episode;
+  const redfish::Candidate& light = episode.Find("PATCH", kOneSystem, "LocationIndicatorActive");
+  const redfish::Candidate& other = episode.Find("PATCH", kTwoSystem, "LocationIndicatorActive");
+  const redfish::Candidate& reset =
+      episode.Find("POST", kOneSystem + "/Actions/ComputerSystem.Reset");
+  episode.Read(kTwoSystem, SystemNamed(kTwoSystem, "", "beta"));
+  episode.Send(episode.Tag(), 400, RefusalOf({"LocationIndicatorActive"}, "#/AssetTag"));
+  REQUIRE(episode.MarksOf(light).contains(Mark::kInRefusal));
+  REQUIRE(episode.MarksOf(other).contains(Mark::kInRefusal));
+  REQUIRE(episode.MarksOf(episode.Tag()).contains(Mark::kInRefusal));
+  REQUIRE_FALSE(episode.MarksOf(reset).contains(Mark::kInRefusal));
+  episode.Send(light, 400, RefusalOf({"ResetType"}, ""));
+  REQUIRE(episode.MarksOf(reset).contains(Mark::kInRefusal));
+  REQUIRE(episode.MarksOf(light).contains(Mark::kInRefusal));
+  episode.Send(episode.Tag(), 204);
+  REQUIRE_FALSE(episode.MarksOf(light).contains(Mark::kInRefusal));
+  REQUIRE(episode.MarksOf(reset).contains(Mark::kInRefusal));
+  episode.Send(light, 503);
+  REQUIRE_FALSE(episode.MarksOf(reset).contains(Mark::kInRefusal));
+}
+
+TEST_CASE("A request that composes is marked for its parts") {
+  TaggedEpisode episode;
+  const auto composing = [&episode]() -> const redfish::Candidate& {
+    for (const redfish::Candidate& candidate : TwoSystems().catalog->candidates()) {
+      if (candidate.composes() && candidate.uri == kOneSystem) return candidate;
+    }
+    throw std::runtime_error("no candidate composes");
+  }();
+  episode.Send(episode.Tag(), 400, RefusalOf({"HostName"}, "/AssetTag"));
+  REQUIRE(episode.MarksOf(composing).contains(Mark::kInRefusal));
+  episode.Send(episode.Tag(), 400, RefusalOf({"Elsewhere"}, "/AssetTag"));
+  REQUIRE(episode.MarksOf(composing).contains(Mark::kInRefusal));
+  episode.Send(episode.Tag(), 400, RefusalOf({"Elsewhere"}, ""));
+  REQUIRE_FALSE(episode.MarksOf(composing).contains(Mark::kInRefusal));
+}
+
+TEST_CASE("Refusals of any other form name nothing, and long ones only so much") {
+  const std::vector<Json> bodies = {nullptr,
+                                    "refused",
+                                    {{"error", "refused"}},
+                                    {{"error", {{"@Message.ExtendedInfo", "refused"}}}},
+                                    {{"error", {{"@Message.ExtendedInfo", {"refused", 5}}}}},
+                                    RefusalOf({"", "/", std::string(300, 'a')}, "")};
+  for (const Json& body : bodies) REQUIRE(NamesInRefusal(body).empty());
+  std::vector<std::string> many;
+  for (int i = 0; i < 1000; ++i) many.push_back("/Attributes/Name" + std::to_string(i));
+  const RefusalNames names = NamesInRefusal(RefusalOf(many, ""));
+  REQUIRE(names.size() == kMaximumRefusalNames);
+  REQUIRE(names.contains("name7"));
+}
+
 TEST_CASE("A resource that was read is named or unnamed by the goal's words, in any case") {
   TaggedEpisode episode;
   episode.Read(kOneSystem, SystemNamed(kOneSystem, "old", "alpha"));

@@ -54,8 +54,10 @@ class Drafting {
     seen_.Begin(BoxService(), {});
     draft_.Begin(sentence);
   }
-  void Open(const std::string& part, Json held = nullptr, std::vector<ReadResource> read = {}) {
-    draft_.Open(BoxRequest(part), seen_, std::move(held), std::move(read));
+  void Open(const std::string& part, Json held = nullptr, std::vector<ReadResource> read = {},
+            RefusalNames refused = {}) {
+    draft_.Open(BoxRequest(part), seen_,
+                {.held = std::move(held), .read = std::move(read), .refused = std::move(refused)});
   }
   // Returns how many choices have `words` in their text.
   std::size_t CountOf(const std::string& words) const {
@@ -321,6 +323,16 @@ TEST_CASE("Parts are marked whose property or value the sentence says") {
   REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Blinking\"") ==
           (Bit(Mark::kNamed) | Bit(Mark::kLiteral)));
   REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Lit\"") == Bit(Mark::kNamed));
+}
+
+TEST_CASE("Parts and values are marked of which a refusal speaks") {
+  Drafting drafting("The tag and the name are RACK-7.");
+  drafting.Open("", nullptr, {}, {"indicatorled", "rack-7"});
+  REQUIRE(drafting.MarksOf("\"IndicatorLED\":\"Lit\"") == Bit(Mark::kInRefusal));
+  REQUIRE(drafting.MarksOf("\"LocationIndicatorActive\":true") == 0);
+  drafting.Choose("<goal.AssetTag>");
+  REQUIRE((drafting.MarksOf("value upper dash digits") & Bit(Mark::kInRefusal)) != 0);
+  REQUIRE((drafting.MarksOf("word tag") & Bit(Mark::kInRefusal)) == 0);
 }
 
 TEST_CASE("A value is shown as a choice, in whose text small words count") {

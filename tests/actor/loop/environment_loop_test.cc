@@ -44,29 +44,16 @@ class ScriptedEnvironment final : public Environment {
   int steps_ = 0;
 };
 
-class ScriptedSource final : public EnvironmentSource {
- public:
-  const EnvironmentSpec& spec() const override { return spec_; }
-  const std::vector<Pair>& pairs() const override { return pairs_; }
-  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor, std::uint64_t,
-                                                   std::size_t count) const override {
-    std::vector<std::unique_ptr<Environment>> environments;
-    for (std::size_t i = 0; i < count; ++i) {
-      environments.push_back(std::make_unique<ScriptedEnvironment>());
-    }
-    return environments;
-  }
-
- private:
-  const EnvironmentSpec spec_ = {
-      .observation_name = "numeric", .observation_shape = {2}, .content_fields = {}, .actions = 2};
-  const std::vector<Pair> pairs_ = {{.goal = "g", .capture = "c"}};
-};
+UniformSource ScriptedSource() {
+  return UniformSource(
+      {.observation_name = "numeric", .observation_shape = {2}, .content_fields = {}, .actions = 2},
+      {{.goal = "g", .capture = "c"}}, [] { return std::make_unique<ScriptedEnvironment>(); });
+}
 
 struct Fixture {
   runtime::Metrics metrics;
   ActorMetrics actor_metrics{metrics};
-  ScriptedSource source;
+  UniformSource source = ScriptedSource();
 };
 
 LoopOptions Options(const std::string& address, std::size_t environments) {
@@ -347,7 +334,7 @@ class GatedSource final : public EnvironmentSource {
   }
 
  private:
-  const ScriptedSource scripted_ = ScriptedSource();
+  const UniformSource scripted_ = ScriptedSource();
   Gate& gate_;
 };
 
@@ -470,27 +457,12 @@ class RefusingEnvironment final : public Environment {
   std::size_t pair_ = 0;
 };
 
-class RefusingSource final : public EnvironmentSource {
- public:
-  const EnvironmentSpec& spec() const override { return scripted_.spec(); }
-  const std::vector<Pair>& pairs() const override { return pairs_; }
-  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor, std::uint64_t,
-                                                   std::size_t) const override {
-    std::vector<std::unique_ptr<Environment>> environments;
-    environments.push_back(std::make_unique<RefusingEnvironment>(refused));
-    return environments;
-  }
-  mutable int refused = 0;
-
- private:
-  const ScriptedSource scripted_ = ScriptedSource();
-  const std::vector<Pair> pairs_ = {{.goal = "bad", .capture = "c"},
-                                    {.goal = "good", .capture = "c"}};
-};
-
 TEST_CASE("A start that is refused a few times is given up, and the other pairs are played") {
   Fixture fixture;
-  const RefusingSource source;
+  int refused = 0;
+  const UniformSource source(ScriptedSource().spec(),
+                             {{.goal = "bad", .capture = "c"}, {.goal = "good", .capture = "c"}},
+                             [&refused] { return std::make_unique<RefusingEnvironment>(refused); });
   ScriptedServer server(Agree);
   runtime::Mutex mutex;
   runtime::CondVar changed;
@@ -528,7 +500,7 @@ TEST_CASE("A start that is refused a few times is given up, and the other pairs 
   REQUIRE(ended.has_value());
   REQUIRE(ended->ok());
   REQUIRE(played == 3);
-  REQUIRE(source.refused == 3);
+  REQUIRE(refused == 3);
   REQUIRE(given_up == std::vector<std::string>{"bad c status 400"});
 }
 

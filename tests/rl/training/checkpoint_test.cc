@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "rl/training/checkpoint_folder.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::training {
@@ -116,6 +117,14 @@ TEST_CASE("a checkpoint of the same number is replaced") {
   Write(folder, 1);
   REQUIRE(WriteCheckpoint(folder.path(), {1, {{"a", "again"}}}, 3).ok());
   REQUIRE(ReadNewestCheckpoint(folder.path()).value().files.at("a") == "again");
+}
+
+TEST_CASE("one that a crash kept from being renamed stays while it is written again") {
+  const Folder folder;
+  Write(folder, 1);
+  fs::rename(folder.At(1, ""), folder.path() + "/.writing-checkpoint-000000000001");
+  REQUIRE(CheckpointFolder(folder.path()).Begin(1).ok());
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().files.at("a") == "contents of 1");
 }
 
 TEST_CASE("a name that is no plain file name is refused") {

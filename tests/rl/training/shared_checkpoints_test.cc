@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include "platform/runtime/atomic_file.h"
@@ -160,19 +161,27 @@ TEST_CASE("every folder keeps the parts of the newest checkpoints alone") {
   }
 }
 
-TEST_CASE("ranks that hold different states save nothing, and both are named") {
-  const Machines machines;
+// Saves checkpoint 2 with what `change` makes of the state of rank 1, and returns how each rank
+// ends.
+std::vector<absl::Status> SaveChanged(const Machines& machines,
+                                      const std::function<void(Checkpoint&)>& change) {
   Save(machines, OneEach(2), 1);
-  const auto ends = doubles::TryRanks(2, [&](std::size_t rank, GradientReducer& reducer) {
+  return doubles::TryRanks(2, [&](std::size_t rank, GradientReducer& reducer) {
     SHOAL_ASSIGN_OR_RETURN(const auto shared,
                            SharedCheckpoints::Create({.root = machines.Of(rank)}, reducer));
     SHOAL_RETURN_IF_ERROR(shared->Begin([&] {
       Checkpoint state = StateOf(2);
-      if (rank == 1) state.files["optimiser.safetensors"][0] = 'x';
+      if (rank == 1) change(state);
       return state;
     }));
     return shared->Settle();
   });
+}
+
+TEST_CASE("ranks that hold different states save nothing, and both are named") {
+  const Machines machines;
+  const auto ends = SaveChanged(
+      machines, [](Checkpoint& state) { state.files["optimiser.safetensors"][0] = 'x'; });
   for (const absl::Status& end : ends) {
     REQUIRE(doubles::Mentions(end, "saved different states as checkpoint 2"));
   }
@@ -181,17 +190,9 @@ TEST_CASE("ranks that hold different states save nothing, and both are named") {
 
 TEST_CASE("a rank whose disk fails is named on all ranks, and the checkpoint before stays") {
   const Machines machines;
-  Save(machines, OneEach(2), 1);
-  const auto ends = doubles::TryRanks(2, [&](std::size_t rank, GradientReducer& reducer) {
-    SHOAL_ASSIGN_OR_RETURN(const auto shared,
-                           SharedCheckpoints::Create({.root = machines.Of(rank)}, reducer));
-    SHOAL_RETURN_IF_ERROR(shared->Begin([&] {
-      Checkpoint state = StateOf(2);
-      // A name that no file system takes.
-      if (rank == 1) state.files[std::string(300, 'x')] = "";
-      return state;
-    }));
-    return shared->Settle();
+  const auto ends = SaveChanged(machines, [](Checkpoint& state) {
+    // A name that no file system takes.
+    state.files[std::string(300, 'x')] = "";
   });
   for (const absl::Status& end : ends) {
     INFO(end);
