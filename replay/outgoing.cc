@@ -2,6 +2,7 @@
 #include "replay/outgoing.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include <array>
@@ -13,9 +14,6 @@ namespace shoal::replay {
 namespace {
 
 using google::protobuf::io::CodedOutputStream;
-
-// The tag of a field that has a length.
-constexpr std::uint32_t TagOf(int field) { return static_cast<std::uint32_t>(field) << 3 | 2; }
 
 // Returns the size of such a field with its tag.
 std::size_t FieldBytes(int field, std::size_t bytes) {
@@ -109,6 +107,11 @@ grpc::ByteBuffer EncodeMessage(Outgoing<Message>& outgoing) {
 }
 
 }  // namespace
+
+std::uint32_t TagOf(int field) {
+  using google::protobuf::internal::WireFormatLite;
+  return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+}
 
 grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing) { return EncodeMessage(outgoing); }
 

@@ -10,6 +10,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ namespace shoal::replay {
 
 // A payload of at least this size is sent by reference.
 inline constexpr std::size_t kReferencedBytes = std::size_t{16} << 10;
+
+// Returns what stands on the wire before a field that has a length: a message, text or bytes.
+std::uint32_t TagOf(int field);
 
 // Bytes that live as long as `owner`, and never change meanwhile.
 struct SharedBytes {

@@ -124,7 +124,7 @@ double Table::CreditUnder(const TableOptions& next) const {
 }
 
 absl::Status Table::Insert(std::shared_ptr<Item>& item) {
-  if (seen_.Contains(item->id) || handles_.contains(item->id)) {
+  if (seen_.Contains(item->id) || index_.Find(item->id)) {
     ++stats_.duplicates_total;
     if (hooks_ != nullptr) hooks_->OnChange();
     item.reset();
@@ -174,7 +174,7 @@ void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint ca
   by_version_.emplace(item.oldest_version, handle);
   if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, came);
   items_.emplace(handle, stored);
-  handles_.insert(handle);
+  index_.Add(handle);
 }
 
 absl::Status Table::CheckVersions(const Item& item) const {
@@ -264,17 +264,16 @@ bool Table::EvictOne() {
 }
 
 absl::Status Table::Update(const UnrollId& id, float priority) {
-  const auto found = handles_.find(id);
-  if (found == handles_.end()) {
+  const std::optional<Handle> handle = index_.Find(id);
+  if (!handle) {
     return runtime::NotFound("table " + options_.name + " does not have the item");
   }
-  const Handle handle = *found;
-  StoredItem& stored = items_.at(handle);
+  StoredItem& stored = items_.at(*handle);
   stored.priority = priority;
-  sampler_->Update(handle, priority);
-  if (remover_) remover_->Update(handle, priority);
+  sampler_->Update(*handle, priority);
+  if (remover_) remover_->Update(*handle, priority);
   ++stats_.priority_updates_total;
-  if (hooks_ != nullptr) hooks_->OnUpdate(handle, priority, stored.times_sampled);
+  if (hooks_ != nullptr) hooks_->OnUpdate(*handle, priority, stored.times_sampled);
   return absl::OkStatus();
 }
 
@@ -316,7 +315,7 @@ void Table::ReleaseSample(const SampledItem& sample) {
 
 std::shared_ptr<Item> Table::Remove(Handle handle) {
   const auto found = items_.find(handle);
-  handles_.erase(handle);
+  index_.Remove(handle);
   const StoredItem stored = std::move(found->second);
   items_.erase(found);
   by_version_.erase({stored.item->oldest_version, handle});

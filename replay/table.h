@@ -26,10 +26,7 @@
 // Not thread-safe.
 #pragma once
 
-#include <absl/container/btree_map.h>
 #include <absl/container/btree_set.h>
-#include <absl/container/flat_hash_set.h>
-#include <absl/hash/hash.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +45,7 @@
 #include "replay/content_store.h"
 #include "replay/id_window.h"
 #include "replay/item.h"
+#include "replay/item_index.h"
 #include "replay/rate_limiter.h"
 #include "replay/selectors/selector.h"
 #include "replay/signature.h"
@@ -109,16 +107,6 @@ struct TableRecord {
   std::shared_ptr<const std::vector<VersionRange>> excluded = nullptr;
   // `size` and `bytes` follow from the items.
   TableStats stats = {};
-};
-
-// An item with what changes while it is in the table.
-struct StoredItem {
-  // Shared with samples that are being sent, and therefore never changed.
-  std::shared_ptr<Item> item;
-  float priority = 0;
-  std::uint32_t times_sampled = 0;
-  // True if the spill has its payload or is about to write it.
-  bool written = false;
 };
 
 class Table {
@@ -220,23 +208,6 @@ class Table {
   absl::Status Restore(Handle handle, const StoredItem& stored, runtime::Duration age);
 
  private:
-  using Items = absl::btree_map<Handle, StoredItem>;
-  // Hash and compare items by their ids.
-  struct IdHash {
-    using is_transparent = void;
-    std::size_t operator()(const UnrollId& id) const { return absl::Hash<UnrollId>()(id); }
-    std::size_t operator()(Handle handle) const { return (*this)(items->at(handle).item->id); }
-    const Items* items = nullptr;
-  };
-  struct IdEqual {
-    using is_transparent = void;
-    bool operator()(Handle a, Handle b) const { return a == b; }
-    bool operator()(Handle handle, const UnrollId& id) const {
-      return items->at(handle).item->id == id;
-    }
-    const Items* items = nullptr;
-  };
-
   Table(TableOptions options, ContentStore& contents);
   // Returns the credit with which the limiter goes on under `next`, before options_ change.
   double CreditUnder(const TableOptions& next) const;
@@ -277,10 +248,8 @@ class Table {
   RateLimiter limiter_;
   std::optional<Signature> signature_;
   IdWindow seen_;
-  Items items_;
-  // The handles by the ids of their items, which are not stored once more. An item leaves it before
-  // it leaves `items_`.
-  absl::flat_hash_set<Handle, IdHash, IdEqual> handles_{0, IdHash{&items_}, IdEqual{&items_}};
+  StoredItems items_;
+  ItemIndex index_{items_};
   // Oldest version first.
   absl::btree_set<std::pair<PolicyVersion, Handle>> by_version_;
   // When each item came in, oldest first. Empty without max_age.

@@ -21,10 +21,6 @@ using google::protobuf::io::CodedInputStream;
 using google::protobuf::io::CodedOutputStream;
 using google::protobuf::io::StringOutputStream;
 
-constexpr std::uint32_t TagOf(int field) {
-  return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-}
-
 // Calls take(in) for each field with this number, with the limit at its end, and parses the others
 // as `message`. Returns false if take does or if the bytes are no message.
 template <typename Message, typename Take>

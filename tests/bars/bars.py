@@ -121,6 +121,31 @@ def learning():
                        "CI: system_cartpole, system_tasks)", pieces, groups)
 
 
+def measure_replay_size(folder, _):
+    """Returns the steps until the bar was reached and the best evaluation, the one that ended training included."""
+    rows = [json.loads(line) for line in (folder / "run/evaluations.jsonl").read_text().splitlines()]
+    line = json.loads((folder / "run/result.json").read_text())["line"]
+    reached = number_in_line("reached_steps", line) if "reached_steps=" in line else math.inf
+    return {"reached": reached, "best": max(row["return"] for row in rows),
+            "env_steps": number_in_line("env_steps", line)}
+
+
+def replay_size():
+    """How many environment steps DQN needs with tables of several sizes. It compares, so there are no bars."""
+    study = tomllib.loads((ROOT / "tests/bars/replay_size.toml").read_text())
+    pieces, groups = [], []
+    for transitions in study["transitions"]:
+        sets = [f"replay.table.0.max_size={transitions // study['unroll_length']}",
+                f"inference.unroll_length={study['unroll_length']}", *study["settings"]]
+        groups.append(proof.Group(f"{transitions}", 0))
+        for seed in study["seeds"]:
+            command = train("cartpole", seed, "--preset", "dqn", "--minutes", "20",
+                            *(word for setting in sets for word in ("--set", setting)))
+            pieces.append(proof.Piece(f"{transitions}-{seed}", command, measure_replay_size))
+    return proof.Proof("replay-size", "in how many environment steps DQN learns CartPole with tables of replay of 1,000 to "
+                       "500,000 transitions, three seeds; twenty minutes (in CI: system_cartpole)", pieces, groups)
+
+
 PLACEMENT = ROOT / "tests/bars/placement"
 
 
@@ -212,6 +237,7 @@ def all_proofs():
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         learning(),
+        replay_size(),
         placement(),
         placement_tuning(),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),

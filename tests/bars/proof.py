@@ -128,16 +128,28 @@ def run(proof, folder, say=print):
         verdict = result["failure"] or ("misses " + ", ".join(broken) if broken else "holds")
         rows.append((piece.name, result["values"], verdict))
     groups = [group_row(group, rows) for group in proof.groups]
-    print_table(proof, rows + groups, say)
+    spreads = [row for group, median in zip(proof.groups, groups) for row in (*spread_rows(group, rows), median)]
+    print_table(proof, rows + spreads, say)
     alone = [row for row in rows if not any(group.has(row[0]) for group in proof.groups)]
     return all(verdict.startswith("holds") for _, _, verdict in alone + groups)
+
+
+def over_group(group, rows, summarize):
+    """Returns a summary of each measurement over the group's pieces. A piece without one counts as infinite."""
+    own = [values for name, values, _ in rows if group.has(name)]
+    names = dict.fromkeys(name for values in own for name in values)
+    return {name: summarize(values.get(name, math.inf) for values in own) for name in names}
+
+
+def spread_rows(group, rows):
+    return [(f"{group.name} {name}", over_group(group, rows, summarize), "")
+            for name, summarize in (("min", min), ("max", max))]
 
 
 def group_row(group, rows):
     """Returns the medians of a group's pieces, and whether enough of these hold."""
     own = [row for row in rows if group.has(row[0])]
-    names = dict.fromkeys(name for _, values, _ in own for name in values)
-    medians = {name: statistics.median(values.get(name, math.inf) for _, values, _ in own) for name in names}
+    medians = over_group(group, rows, statistics.median)
     holding = sum(verdict == "holds" for _, _, verdict in own)
     missed = broken_bars(group.medians, medians)
     verdict = "misses" if holding < group.least else "holds"

@@ -81,6 +81,8 @@ class ProofTest(unittest.TestCase):
         pieces = [seed(1, 50), seed(2, 70), seed(3, 1000)]
         self.assertTrue(holds(2, 70))
         self.assertIn("2 of 3", self.lines[-1])
+        self.assertEqual([line.split()[1:3] for line in self.lines[-3:]],
+                         [["min", "50.000"], ["max", "1000.000"], ["median", "70.000"]])
         self.assertFalse(holds(3, 70))
         self.assertFalse(holds(2, 60))
         pieces.append(self.piece("alone", bars={"steps": ("<=", 100)}))
@@ -95,6 +97,17 @@ class BarsTest(unittest.TestCase):
             self.assertTrue(one.pieces)
             names = [piece.name for piece in one.pieces]
             self.assertEqual(len(set(names)), len(names))
+
+    def test_a_run_that_missed_its_bar_tells_the_best_return_and_infinitely_many_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "run").mkdir()
+            (pathlib.Path(folder) / "run/evaluations.jsonl").write_text('{"return": 30.5}\n{"return": 480}\n{"return": 9}\n')
+            result = pathlib.Path(folder) / "run/result.json"
+            result.write_text('{"line": "result greedy=9.0 env_steps=300000 seconds=3"}')
+            missed = bars.measure_replay_size(pathlib.Path(folder), "")
+            self.assertEqual((missed["reached"], missed["best"]), (float("inf"), 480))
+            result.write_text('{"line": "result greedy=490.0 reached_steps=40000 env_steps=41000 seconds=3"}')
+            self.assertEqual(bars.measure_replay_size(pathlib.Path(folder), "")["reached"], 40000)
 
     def test_the_worst_pair_is_that_of_the_learned_policy(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/table.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -590,34 +588,6 @@ TEST_CASE("a table does what a plain model does, whatever comes and whatever is 
       REQUIRE(table->stats().credit == Approx(model.credit).margin(1e-6));
     }
   }
-}
-
-// The memory that was allocated and is not free, with what the allocator adds. 0 where another
-// allocator takes the place of glibc's, as under a sanitizer.
-std::size_t HeapBytes() {
-  const auto heap = ::mallinfo2();
-  return heap.uordblks + heap.hblkhd;
-}
-
-TEST_CASE("a table of 4 KB items takes at most a tenth more than their payloads") {
-  // Just past what a set takes before it doubles, which is where it is emptiest.
-  constexpr std::size_t kItems = 7200;
-  constexpr std::size_t kPayload = 4096;
-  ContentStore contents({});
-  const auto table = *Table::Create({.sampler = SelectorKind::kUniform,
-                                     .remover = SelectorKind::kFifo,
-                                     .max_size = kItems,
-                                     .max_times_sampled = 0},
-                                    contents);
-  const std::size_t before = HeapBytes();
-  for (std::size_t i = 0; i < kItems; ++i) {
-    REQUIRE(Insert(*table, ItemNumber(i, i / 64, kPayload)).ok());
-  }
-  REQUIRE(table->size() == kItems);
-  const double taken = static_cast<double>(HeapBytes()) - static_cast<double>(before);
-  REQUIRE(taken <= 1.1 * kItems * kPayload);
-  // What the table counts for its items covers what they take.
-  REQUIRE(taken <= static_cast<double>(table->stats().bytes));
 }
 
 }  // namespace
