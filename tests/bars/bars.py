@@ -249,9 +249,17 @@ def all_proofs():
                     "hosts; three quarters of an hour (in CI: actor)", operations_by_policy()),
         proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
-        proof.Proof("replay-kills", "a shard that is killed at 200 moments under load loses no acknowledged item and gives "
-                    "none too often; ten minutes (in CI: five kills)",
-                    test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"})),
+        proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
+                    "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
+                    [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
+                     proof.Piece("power_cuts", ["build/tests/replay_durability_test", "[power_cuts]"],
+                                 environment={"SHOAL_REPLAY_KILLS": "200"})]),
+        proof.Proof("replay-checkpoint", "a checkpoint of a table of 2 GB holds no lock for more than 20 ms and inserts and "
+                    "samples up no more than twice as long; five minutes (in CI: replay_durability)",
+                    [proof.Piece("2-gb", ["build/bin/bench_replay_durability", "--directory", "{folder}", "--checkpoint-gb",
+                                          "2", "--seconds", "5", "--rounds", "5"], measure_checkpoint,
+                                 {"longest_hold_ms": ("<=", 20), "insert_p999_ratio": ("<=", 2),
+                                  "sample_p999_ratio": ("<=", 2)})]),
         proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
                     "ten minutes (in CI: replay_durability)",
                     [proof.Piece(sampler, ["build/bin/bench_replay_capacity", "--directory", "{folder}", "--sampler",
@@ -264,6 +272,12 @@ def all_proofs():
 def measure_capacity(_, output):
     line = json.loads(output[output.rindex('{"bench":"replay_capacity"'):].splitlines()[0])
     return {name: line[name] for name in ("of_disk", "resident_of_memory", "samples_per_second", "inserts_per_second")}
+
+
+def measure_checkpoint(_, output):
+    line = json.loads(output[output.rindex('{"bench":"replay_checkpoint"'):].splitlines()[0])
+    return {name: line[name] for name in ("longest_hold_ms", "longest_hold_alone_ms", "insert_p999_ratio",
+                                          "sample_p999_ratio", "checkpoint_seconds")}
 
 
 def measure_operations(_, output):

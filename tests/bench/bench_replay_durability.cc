@@ -3,13 +3,17 @@
 // shard in this process.
 //
 //   bench_replay_durability --directory FOLDER [--bytes 4096] [--seconds 5] [--window 256]
-//                           [--checkpoint-gb 0]
+//                           [--checkpoint-gb 0] [--rounds 5]
 //
 // One writer inserts items of random bytes into a table that makes room first-in-first-out, and has
-// at most `window` items unacknowledged. Each durability prints one JSON line. With --checkpoint-gb
-// the table is filled to so many GB with durability "always"; then two lines follow: the times that
-// an insert and a sample of one item held up their callers while nothing else happened, and while a
-// checkpoint was written. Times of calls include the wait for the shard's lock.
+// at most `window` items unacknowledged. Each durability prints one JSON line.
+//
+// With --checkpoint-gb the table is filled to so many GB with durability "always", and one more
+// line follows. It tells how long an insert and a sample of one item held up their callers, with
+// the wait for locks, while nothing else happened and while one checkpoint after the other was
+// written. Rounds of both follow each other, and the ratios are medians over rounds. A thread takes
+// the locks of the shard and of the journal about every 0.1 ms: no lock is held for longer than it
+// had to wait for one at most, but for this interval.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -18,13 +22,16 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/random.h"
+#include "platform/runtime/thread.h"
 #include "replay/durability/disk_journal.h"
 #include "replay/shard.h"
 
@@ -40,6 +47,7 @@ struct Settings {
   std::size_t window = 256;
   double seconds = 5;
   double checkpoint_gb = 0;
+  std::size_t rounds = 5;
 };
 
 double Since(Steady::time_point start) {
@@ -156,45 +164,131 @@ double Percentile(std::vector<double> values, double share) {
   return values[at];
 }
 
-void MeasureCheckpoint(const Settings& settings) {
-  Bench bench(settings, replay::Durability::kAlways, "checkpointed");
-  const auto bytes = [&bench] { return bench.shard().stats().tables[0].bytes; };
-  while (static_cast<double>(bytes()) < settings.checkpoint_gb * 0.98e9) {
-    for (int i = 0; i < 1000; ++i) bench.Insert();
+// How long calls held up their callers, in milliseconds.
+struct Calls {
+  std::vector<double> inserts;
+  std::vector<double> samples;
+  // The longest time for which a lock was held.
+  double longest_hold = 0;
+
+  double InsertP999() const { return Percentile(inserts, 0.999); }
+  double SampleP999() const { return Percentile(samples, 0.999); }
+};
+
+// Takes the locks of a shard and its journal again and again until it is stopped, and notes how
+// long it had to wait at most.
+class LockProbe {
+ public:
+  explicit LockProbe(replay::Shard& shard)
+      : thread_("lock-probe", [this, &shard] {
+          while (!stop_) {
+            const Steady::time_point start = Steady::now();
+            shard.MassOf("unrolls");
+            const double table = Since(start);
+            shard.durable();
+            const double journal = Since(start) - table;
+            longest_ = std::max({longest_, table, journal});
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+          }
+        }) {}
+
+  // Stops, and returns the longest wait in seconds.
+  double Stop() {
+    stop_ = true;
+    thread_.Join();
+    return longest_;
   }
-  double alone = 0;
-  for (const bool checkpoints : {false, true}) {
-    std::vector<double> inserts;
-    std::vector<double> samples;
-    std::atomic<bool> done = !checkpoints;
-    const Steady::time_point start = Steady::now();
-    if (checkpoints) {
-      bench.shard().Checkpoint("bench", [&done](const absl::StatusOr<std::string>& directory) {
-        if (!directory.ok()) Stop(directory.status());
-        done = true;
-      });
+
+ private:
+  // Touched by the thread alone while it runs.
+  double longest_ = 0;
+  std::atomic<bool> stop_ = false;
+  runtime::Thread thread_;
+};
+
+class CheckpointBench {
+ public:
+  explicit CheckpointBench(const Settings& settings)
+      : settings_(settings), bench_(settings, replay::Durability::kAlways, "checkpointed") {
+    while (static_cast<double>(bytes()) < settings.checkpoint_gb * 0.98e9) {
+      for (int i = 0; i < 1000; ++i) bench_.Insert();
     }
-    double seconds = 0;
-    while (!done || (!checkpoints && Since(start) < settings.seconds)) {
-      inserts.push_back(bench.Insert());
-      samples.push_back(bench.Sample());
+  }
+
+  void Measure() {
+    std::vector<double> insert_ratios;
+    std::vector<double> sample_ratios;
+    Calls alone;
+    Calls during;
+    for (std::size_t round = 0; round < settings_.rounds; ++round) {
+      const Calls quiet = Call(false);
+      const Calls busy = Call(true);
+      std::filesystem::remove_all(settings_.directory + "/checkpoints");
+      insert_ratios.push_back(busy.InsertP999() / quiet.InsertP999());
+      sample_ratios.push_back(busy.SampleP999() / quiet.SampleP999());
+      Append(quiet, alone);
+      Append(busy, during);
     }
-    seconds = Since(start);
-    if (!checkpoints) alone = Percentile(inserts, 0.999);
     std::puts(json{{"bench", "replay_checkpoint"},
-                   {"checkpoint", checkpoints},
                    {"gigabytes", static_cast<double>(bytes()) / 1e9},
-                   {"seconds", seconds},
-                   {"calls", inserts.size()},
-                   {"insert_p999_ms", 1e3 * Percentile(inserts, 0.999)},
-                   {"sample_p999_ms", 1e3 * Percentile(samples, 0.999)},
-                   {"insert_longest_ms", 1e3 * Percentile(inserts, 1)},
-                   {"sample_longest_ms", 1e3 * Percentile(samples, 1)},
-                   {"insert_p999_of_alone", Percentile(inserts, 0.999) / alone}}
+                   {"bytes", settings_.bytes},
+                   {"rounds", settings_.rounds},
+                   {"checkpoints", checkpoint_seconds_.size()},
+                   {"checkpoint_seconds", Percentile(checkpoint_seconds_, 0.5)},
+                   {"calls_alone", 2 * alone.inserts.size()},
+                   {"calls_during", 2 * during.inserts.size()},
+                   {"insert_p999_alone_ms", alone.InsertP999()},
+                   {"insert_p999_ms", during.InsertP999()},
+                   {"insert_p999_ratio", Percentile(insert_ratios, 0.5)},
+                   {"sample_p999_alone_ms", alone.SampleP999()},
+                   {"sample_p999_ms", during.SampleP999()},
+                   {"sample_p999_ratio", Percentile(sample_ratios, 0.5)},
+                   {"longest_hold_alone_ms", alone.longest_hold},
+                   {"longest_hold_ms", during.longest_hold}}
                   .dump()
                   .c_str());
   }
-}
+
+ private:
+  static void Append(const Calls& more, Calls& calls) {
+    calls.inserts.insert(calls.inserts.end(), more.inserts.begin(), more.inserts.end());
+    calls.samples.insert(calls.samples.end(), more.samples.begin(), more.samples.end());
+    calls.longest_hold = std::max(calls.longest_hold, more.longest_hold);
+  }
+  std::size_t bytes() { return bench_.shard().stats().tables[0].bytes; }
+
+  // Inserts and samples for the time of a round, and beside one checkpoint after the other if
+  // `checkpoints`.
+  Calls Call(bool checkpoints) {
+    Calls calls;
+    LockProbe probe(bench_.shard());
+    std::atomic<bool> done = true;
+    Steady::time_point began;
+    const Steady::time_point start = Steady::now();
+    while (Since(start) < settings_.seconds || !done) {
+      if (checkpoints && done) {
+        done = false;
+        began = Steady::now();
+        const std::string name = "bench-" + std::to_string(checkpoint_seconds_.size());
+        bench_.shard().Checkpoint(
+            name, [this, &done, began](const absl::StatusOr<std::string>& directory) {
+              if (!directory.ok()) Stop(directory.status());
+              checkpoint_seconds_.push_back(Since(began));
+              done = true;
+            });
+      }
+      calls.inserts.push_back(1e3 * bench_.Insert());
+      calls.samples.push_back(1e3 * bench_.Sample());
+    }
+    calls.longest_hold = 1e3 * probe.Stop();
+    return calls;
+  }
+
+  const Settings& settings_;
+  Bench bench_;
+  // Touched by the thread that writes a checkpoint, and by others while it writes none.
+  std::vector<double> checkpoint_seconds_;
+};
 
 }  // namespace
 
@@ -206,10 +300,11 @@ int main(int argc, char** argv) {
   app.add_option("--window", settings.window)->check(CLI::PositiveNumber);
   app.add_option("--seconds", settings.seconds);
   app.add_option("--checkpoint-gb", settings.checkpoint_gb);
+  app.add_option("--rounds", settings.rounds)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   MeasureRate(settings, replay::Durability::kNone, "none");
   MeasureRate(settings, replay::Durability::kBatch, "batch");
   MeasureRate(settings, replay::Durability::kAlways, "always");
-  if (settings.checkpoint_gb > 0) MeasureCheckpoint(settings);
+  if (settings.checkpoint_gb > 0) CheckpointBench(settings).Measure();
 }
