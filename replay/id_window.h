@@ -5,14 +5,12 @@
 // place. Not thread-safe.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
-#include <absl/hash/hash.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "replay/item.h"
+#include "replay/client/unroll_id.h"
+#include "replay/id_set.h"
 
 namespace shoal::replay {
 
@@ -23,7 +21,7 @@ class IdWindow {
   IdWindow(const IdWindow&) = delete;
   IdWindow& operator=(const IdWindow&) = delete;
 
-  bool Contains(const UnrollId& id) const { return places_.contains(id); }
+  bool Contains(const UnrollId& id) const { return places_.Find(id).has_value(); }
 
   // Returns false if the window contains `id` already.
   bool Add(const UnrollId& id) {
@@ -32,10 +30,10 @@ class IdWindow {
     if (ids_.size() < capacity_) {
       ids_.push_back(id);
     } else {
-      places_.erase(next_);
+      places_.Remove(next_);
       ids_[next_] = id;
     }
-    places_.insert(next_);
+    places_.Add(next_);
     next_ = static_cast<Place>((next_ + std::size_t{1}) % capacity_);
     return true;
   }
@@ -44,16 +42,8 @@ class IdWindow {
 
  private:
   using Place = std::uint32_t;
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(const UnrollId& id) const { return absl::Hash<UnrollId>()(id); }
-    std::size_t operator()(Place place) const { return (*this)((*ids)[place]); }
-    const std::vector<UnrollId>* ids = nullptr;
-  };
-  struct Equal {
-    using is_transparent = void;
-    bool operator()(Place a, Place b) const { return a == b; }
-    bool operator()(Place place, const UnrollId& id) const { return (*ids)[place] == id; }
+  struct IdOf {
+    const UnrollId& operator()(Place place) const { return (*ids)[place]; }
     const std::vector<UnrollId>* ids = nullptr;
   };
 
@@ -61,7 +51,7 @@ class IdWindow {
   // A ring: the next id comes to `next_`, where the oldest one is once the window is full.
   std::vector<UnrollId> ids_;
   Place next_ = 0;
-  absl::flat_hash_set<Place, Hash, Equal> places_{0, Hash{&ids_}, Equal{&ids_}};
+  IdSet<Place, IdOf> places_{IdOf{&ids_}};
 };
 
 }  // namespace shoal::replay

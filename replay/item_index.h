@@ -6,14 +6,12 @@
 #pragma once
 
 #include <absl/container/btree_map.h>
-#include <absl/container/flat_hash_set.h>
-#include <absl/hash/hash.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "replay/id_set.h"
 #include "replay/item.h"
 #include "replay/selectors/selector.h"
 
@@ -35,35 +33,21 @@ class ItemIndex {
  public:
   // `items` must outlive the index. An item enters the index after it has entered `items`, and
   // leaves it before it leaves them.
-  explicit ItemIndex(const StoredItems& items) : handles_(0, IdHash{&items}, IdEqual{&items}) {}
+  explicit ItemIndex(const StoredItems& items) : handles_(IdOf{&items}) {}
   ItemIndex(const ItemIndex&) = delete;
   ItemIndex& operator=(const ItemIndex&) = delete;
 
-  void Add(Handle handle) { handles_.insert(handle); }
-  void Remove(Handle handle) { handles_.erase(handle); }
-  std::optional<Handle> Find(const UnrollId& id) const {
-    const auto found = handles_.find(id);
-    return found == handles_.end() ? std::nullopt : std::optional<Handle>(*found);
-  }
+  void Add(Handle handle) { handles_.Add(handle); }
+  void Remove(Handle handle) { handles_.Remove(handle); }
+  std::optional<Handle> Find(const UnrollId& id) const { return handles_.Find(id); }
 
  private:
-  // These hash and compare items by their ids.
-  struct IdHash {
-    using is_transparent = void;
-    std::size_t operator()(const UnrollId& id) const { return absl::Hash<UnrollId>()(id); }
-    std::size_t operator()(Handle handle) const { return (*this)(items->at(handle).item->id); }
-    const StoredItems* items = nullptr;
-  };
-  struct IdEqual {
-    using is_transparent = void;
-    bool operator()(Handle a, Handle b) const { return a == b; }
-    bool operator()(Handle handle, const UnrollId& id) const {
-      return items->at(handle).item->id == id;
-    }
+  struct IdOf {
+    const UnrollId& operator()(Handle handle) const { return items->at(handle).item->id; }
     const StoredItems* items = nullptr;
   };
 
-  absl::flat_hash_set<Handle, IdHash, IdEqual> handles_;
+  IdSet<Handle, IdOf> handles_;
 };
 
 }  // namespace shoal::replay

@@ -145,7 +145,7 @@ TEST_CASE("a table that writes batches loses what came within one window when th
     AwaitDurable(*shard);
     const std::uint64_t first = next;
     Inserting inserting(*shard, first);
-    const std::uint64_t enough = 1 + random() % 5000;
+    const std::uint64_t enough = 1 + random() % 20000;
     REQUIRE(Eventually([&] { return inserting.taken_count() >= enough; }));
     env.Die();
     inserting.Stop();
