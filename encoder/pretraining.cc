@@ -253,12 +253,14 @@ absl::Status Pretraining::Evaluate() {
 }
 
 absl::Status Pretraining::WriteModel() {
+  SHOAL_ASSIGN_OR_RETURN(const language::Gpt2Parameters parameters,
+                         trainer_->Parameters(training::Receivers::kRankZero));
+  SHOAL_ASSIGN_OR_RETURN(const auto adapter, trainer_->Adapter());
   if (!writes()) return absl::OkStatus();
   const std::string folder = options_.output + "/model";
-  const language::Gpt2Parameters parameters = trainer_->Parameters();
   SHOAL_RETURN_IF_ERROR(
       language::WriteGpt2Folder(folder, parameters.config, parameters.flat, plan_.weights));
-  if (const auto adapter = trainer_->Adapter()) {
+  if (adapter) {
     SHOAL_RETURN_IF_ERROR(
         language::WriteLora(options_.output + "/adapter.safetensors", parameters.config, *adapter));
   }
@@ -373,9 +375,9 @@ absl::Status PretrainingOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(AtLeast("--lora-rank", lora_rank, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--threads", threads, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--zero-stage", zero_stage, 0));
-  if (zero_stage > 2) {
+  if (zero_stage > 3) {
     return runtime::InvalidArgument("--zero-stage " + std::to_string(zero_stage) +
-                                    " is none of 0, 1, 2");
+                                    " is none of 0, 1, 2, 3");
   }
   SHOAL_RETURN_IF_ERROR(AtLeast("--positions", positions, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-tokens", evaluate_tokens, 0));

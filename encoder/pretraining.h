@@ -66,7 +66,7 @@ struct PretrainingOptions {
   double beta2 = 0.95;
   double weight_decay = 0.1;
   double max_gradient_norm = 1;
-  // What ranks divide among them (rl/training/zero_stage.h): 0, 1 or 2.
+  // What ranks divide among them (rl/training/zero_stage.h): 0 to 3.
   std::int64_t zero_stage = 0;
   // 0 trains all parameters. Otherwise only an adapter of this rank is trained
   // (text/language/lora.h).

@@ -68,8 +68,8 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
   train
       .add_option("--zero-stage", options.zero_stage,
                   "What ranks divide among them, with the same results: 0 nothing, 1 the "
-                  "optimiser's moments, 2 gradients as well")
-      ->check(CLI::Range(0, 2))
+                  "optimiser's moments, 2 gradients as well, 3 parameters as well")
+      ->check(CLI::Range(0, 3))
       ->capture_default_str();
   train.add_option("--lora-rank", options.lora_rank, "Train an adapter alone; 0: all parameters")
       ->capture_default_str();

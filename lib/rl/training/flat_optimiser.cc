@@ -18,20 +18,38 @@
 
 namespace shoal::training {
 
+namespace {
+
+std::vector<FlatOptimiser::Range> RangesOf(const at::Tensor& parameters, const at::Tensor& gradient,
+                                           const std::vector<FlatOptimiser::Part>& parts) {
+  std::vector<FlatOptimiser::Range> ranges;
+  for (const FlatOptimiser::Part& part : parts) {
+    ranges.push_back({parameters.narrow(0, part.offset, part.size),
+                      gradient.narrow(0, part.offset, part.size), part.offset, part.decays});
+  }
+  return ranges;
+}
+
+}  // namespace
+
 FlatOptimiser::FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
                              const at::Tensor& gradient, const std::vector<Part>& parts)
+    : FlatOptimiser(options, parameters, RangesOf(parameters, gradient, parts)) {}
+
+FlatOptimiser::FlatOptimiser(const OptimiserOptions& options, const at::Tensor& moments,
+                             const std::vector<Range>& ranges)
     : options_(options),
-      moments_{.first = at::zeros_like(parameters),
-               .second = HasSecondMoment(options.kind) ? at::zeros_like(parameters)
-                                                       : at::empty({0}, parameters.options())},
+      moments_{.first = at::zeros_like(moments),
+               .second = HasSecondMoment(options.kind) ? at::zeros_like(moments)
+                                                       : at::empty({0}, moments.options())},
       groups_({{.weight_decay = options.weight_decay}, {.weight_decay = 0}}) {
-  for (const Part& part : parts) {
-    Group& group = groups_[part.decays ? 0 : 1];
-    const auto of = [&part](const at::Tensor& whole) {
-      return whole.narrow(0, part.offset, part.size);
+  for (const Range& range : ranges) {
+    Group& group = groups_[range.decays ? 0 : 1];
+    const auto of = [&range](const at::Tensor& all) {
+      return all.narrow(0, range.offset, range.parameters.size(0));
     };
-    group.parameters.push_back(of(parameters));
-    group.gradients.push_back(of(gradient));
+    group.parameters.push_back(range.parameters);
+    group.gradients.push_back(range.gradient);
     group.first.push_back(of(moments_.first));
     if (moments_.second.size(0) > 0) group.second.push_back(of(moments_.second));
   }

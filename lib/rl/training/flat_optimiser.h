@@ -23,6 +23,14 @@ class FlatOptimiser {
     std::int64_t size = 0;
     bool decays = true;
   };
+  // A range of parameters that may lie anywhere, with its gradient of the same size.
+  struct Range {
+    at::Tensor parameters;
+    at::Tensor gradient;
+    // Where its moments are among all of them.
+    std::int64_t offset = 0;
+    bool decays = true;
+  };
   struct Moments {
     // The running mean of the gradient, of the array's size; what momentum has added up for kSgd
     // and kRmsProp.
@@ -38,6 +46,10 @@ class FlatOptimiser {
   // arrays.
   FlatOptimiser(const OptimiserOptions& options, const at::Tensor& parameters,
                 const at::Tensor& gradient, const std::vector<Part>& parts);
+  // The same for ranges, with moments like `moments`, one array of float32 whose values do not
+  // matter. REQUIRES: the ranges' moments lie within it.
+  FlatOptimiser(const OptimiserOptions& options, const at::Tensor& moments,
+                const std::vector<Range>& ranges);
 
   void Step(double rate);
 

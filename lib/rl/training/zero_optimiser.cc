@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/training/zero_optimiser.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -10,63 +12,24 @@
 #include <span>
 #include <utility>
 
+#include "rl/training/tensor_memory.h"
+
 namespace shoal::training {
 namespace {
 
+using collectives::RankShare;
+
 std::span<float> FloatsOf(const at::Tensor& host) {
   return {host.data_ptr<float>(), static_cast<std::size_t>(host.numel())};
-}
-
-std::int64_t BytesOf(const at::Tensor& tensor) {
-  return static_cast<std::int64_t>(tensor.storage().nbytes());
-}
-
-// Gives the memory of a tensor, and of all its views, back.
-void Release(const at::Tensor& tensor) {
-  const at::Storage& storage = tensor.storage();
-  storage.set_nbytes(0);
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(0));
-}
-
-// Gives memory, with any content, to a tensor that was released.
-void Allocate(const at::Tensor& tensor) {
-  const at::Storage& storage = tensor.storage();
-  if (storage.nbytes() > 0) return;
-  const auto bytes = static_cast<std::size_t>(tensor.numel()) * tensor.element_size();
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
-  storage.set_nbytes(bytes);
 }
 
 ZeroStage StageFor(ZeroStage stage, std::int64_t world_size) {
   return world_size > 1 ? stage : ZeroStage::kNone;
 }
 
-// Returns the parts of the array that a rank updates, from the beginning of its share on. Kernels
-// may round the last elements of a range differently, so a rank that updates all shares cuts its
-// parts where the others begin.
-std::vector<FlatOptimiser::Part> PartsWithin(const ZeroOptimiser::Arrays& arrays,
-                                             const collectives::RankShare& share,
-                                             std::int64_t world_size) {
-  std::vector<FlatOptimiser::Part> within;
-  const auto origin = static_cast<std::int64_t>(share.begin);
-  const std::int64_t limit = origin + static_cast<std::int64_t>(share.size);
-  const auto size = static_cast<std::size_t>(arrays.parameters.numel());
-  for (const FlatOptimiser::Part& part : arrays.parts) {
-    for (std::int64_t rank = 0; rank < world_size; ++rank) {
-      const collectives::RankShare one = collectives::ShareOf(size, rank, world_size);
-      const auto first = static_cast<std::int64_t>(one.begin);
-      const std::int64_t begin = std::max({part.offset, first, origin});
-      const std::int64_t end =
-          std::min({part.offset + part.size, first + static_cast<std::int64_t>(one.size), limit});
-      if (begin < end) within.push_back({begin - origin, end - begin, part.decays});
-    }
-  }
-  return within;
-}
-
-at::Tensor Narrow(const at::Tensor& whole, const collectives::RankShare& share) {
-  return whole.narrow(0, static_cast<std::int64_t>(share.begin),
-                      static_cast<std::int64_t>(share.size));
+at::Tensor Narrow(const at::Tensor& unit, const RankShare& share) {
+  return unit.narrow(0, static_cast<std::int64_t>(share.begin),
+                     static_cast<std::int64_t>(share.size));
 }
 
 }  // namespace
@@ -77,27 +40,122 @@ ZeroOptimiser::ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, A
       stage_(StageFor(stage, reducer.world_size())),
       has_second_moment_(HasSecondMoment(options.kind)),
       arrays_(std::move(arrays)),
-      share_(divides(ZeroStage::kOptimiser)
-                 ? collectives::ShareOf(static_cast<std::size_t>(size()), reducer.rank(),
-                                        reducer.world_size())
-                 : collectives::RankShare{0, static_cast<std::size_t>(size())}),
-      gradient_(divides(ZeroStage::kGradients) ? at::zeros({static_cast<std::int64_t>(share_.size)},
-                                                           arrays_.parameters.options())
-                                               : Narrow(arrays_.gradients[0], share_)),
-      optimiser_(options, Narrow(arrays_.parameters, share_), gradient_,
-                 PartsWithin(arrays_, share_, reducer.world_size())) {}
-
-void ZeroOptimiser::ClearGradients() {
-  if (divides(ZeroStage::kGradients)) {
-    Release(gradient_);
-    Allocate(arrays_.gradients);
-  }
-  arrays_.gradients.zero_();
+      units_(UnitsOf(arrays_.parameters)),
+      kept_parameters_(divides(ZeroStage::kParameters)
+                           ? at::empty({kept()}, arrays_.parameters[0].options())
+                           : at::Tensor()),
+      kept_gradient_(divides(ZeroStage::kGradients)
+                         ? at::zeros({kept()}, arrays_.parameters[0].options())
+                         : at::Tensor()),
+      optimiser_(options, at::empty({kept()}, arrays_.parameters[0].options()), Ranges()) {
+  if (!divides_parameters()) return;
+  for (const at::Tensor& parameters : arrays_.parameters) ReleaseMemory(parameters);
+  for (const at::Tensor& gradients : arrays_.gradients) ReleaseMemory(gradients);
 }
 
-absl::Status ZeroOptimiser::ReduceGradients() {
-  at::Tensor sum = arrays_.gradients[0];
-  for (std::int64_t i = 1; i < arrays_.gradients.size(0); ++i) sum.add_(arrays_.gradients[i]);
+std::vector<ZeroOptimiser::Unit> ZeroOptimiser::UnitsOf(
+    const std::vector<at::Tensor>& parameters) const {
+  std::vector<Unit> units;
+  std::int64_t origin = 0;
+  std::int64_t kept_at = 0;
+  for (const at::Tensor& of_unit : parameters) {
+    const std::int64_t size = of_unit.numel();
+    const auto elements = static_cast<std::size_t>(size);
+    const RankShare share =
+        divides(ZeroStage::kOptimiser)
+            ? collectives::ShareOf(elements, reducer_.rank(), reducer_.world_size())
+            : RankShare{0, elements};
+    units.push_back({origin, size, share, kept_at});
+    origin += size;
+    kept_at += static_cast<std::int64_t>(share.size);
+  }
+  return units;
+}
+
+std::int64_t ZeroOptimiser::size() const { return units_.back().origin + units_.back().size; }
+
+std::int64_t ZeroOptimiser::kept() const {
+  return units_.back().kept_at + static_cast<std::int64_t>(units_.back().share.size);
+}
+
+// Kernels may round the last elements of a range differently. So each range ends where its part,
+// unit or share does, also on a rank that updates several shares.
+std::vector<FlatOptimiser::Range> ZeroOptimiser::Ranges() const {
+  std::vector<FlatOptimiser::Range> ranges;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const Unit& unit = units_[i];
+    const auto kept_begin = static_cast<std::int64_t>(unit.share.begin);
+    const std::int64_t kept_end = kept_begin + static_cast<std::int64_t>(unit.share.size);
+    for (std::int64_t rank = 0; rank < reducer_.world_size(); ++rank) {
+      const RankShare share =
+          collectives::ShareOf(static_cast<std::size_t>(unit.size), rank, reducer_.world_size());
+      const auto first = static_cast<std::int64_t>(share.begin);
+      const std::int64_t last = first + static_cast<std::int64_t>(share.size);
+      for (const FlatOptimiser::Part& part : arrays_.parts) {
+        const std::int64_t offset = part.offset - unit.origin;
+        const std::int64_t begin = std::max({offset, first, kept_begin});
+        const std::int64_t end = std::min({offset + part.size, last, kept_end});
+        if (begin >= end) continue;
+        ranges.push_back({Parameters(i).narrow(0, begin - kept_begin, end - begin),
+                          Gradient(i).narrow(0, begin - kept_begin, end - begin),
+                          unit.kept_at + begin - kept_begin, part.decays});
+      }
+    }
+  }
+  return ranges;
+}
+
+at::Tensor ZeroOptimiser::KeptPart(const at::Tensor& array, std::size_t unit) const {
+  return array.narrow(0, units_[unit].kept_at, static_cast<std::int64_t>(units_[unit].share.size));
+}
+
+at::Tensor ZeroOptimiser::Parameters(std::size_t unit) const {
+  if (kept_parameters_.defined()) return KeptPart(kept_parameters_, unit);
+  return Narrow(arrays_.parameters[unit], units_[unit].share);
+}
+
+at::Tensor ZeroOptimiser::Gradient(std::size_t unit) const {
+  if (kept_gradient_.defined()) return KeptPart(kept_gradient_, unit);
+  return Narrow(arrays_.gradients[unit][0], units_[unit].share);
+}
+
+at::Tensor ZeroOptimiser::Kept(const at::Tensor& all) const {
+  if (!divides(ZeroStage::kOptimiser)) return all;
+  std::vector<at::Tensor> parts;
+  for (const Unit& unit : units_) {
+    parts.push_back(Narrow(all.narrow(0, unit.origin, unit.size), unit.share));
+  }
+  return at::cat(parts);
+}
+
+absl::Status ZeroOptimiser::GatherParts(const at::Tensor& own, const at::Tensor& unit) {
+  const at::Tensor host = unit.is_cpu() ? unit : at::empty({unit.numel()}, at::kFloat);
+  const at::Tensor part =
+      Narrow(host, collectives::ShareOf(static_cast<std::size_t>(unit.numel()), reducer_.rank(),
+                                        reducer_.world_size()));
+  if (!part.is_alias_of(own)) part.copy_(own);
+  SHOAL_RETURN_IF_ERROR(reducer_.AllGather(FloatsOf(host)));
+  if (!unit.is_cpu()) unit.copy_(host);
+  return absl::OkStatus();
+}
+
+absl::Status ZeroOptimiser::GatherUnit(std::size_t unit) {
+  const at::Tensor& parameters = arrays_.parameters[unit];
+  AllocateMemory(parameters);
+  return GatherParts(Parameters(unit), parameters);
+}
+
+void ZeroOptimiser::ReleaseUnit(std::size_t unit) { ReleaseMemory(arrays_.parameters[unit]); }
+
+void ZeroOptimiser::ClearGradient(std::size_t unit) {
+  AllocateMemory(arrays_.gradients[unit]);
+  arrays_.gradients[unit].zero_();
+}
+
+absl::Status ZeroOptimiser::ReduceGradient(std::size_t unit) {
+  const at::Tensor& gradients = arrays_.gradients[unit];
+  at::Tensor sum = gradients[0];
+  for (std::int64_t i = 1; i < gradients.size(0); ++i) sum.add_(gradients[i]);
   if (reducer_.world_size() == 1) return absl::OkStatus();
   const at::Tensor host = sum.to(at::kCPU);
   if (!divides(ZeroStage::kGradients)) {
@@ -107,28 +165,45 @@ absl::Status ZeroOptimiser::ReduceGradients() {
   }
   const absl::Status summed = reducer_.ReduceScatterSum(FloatsOf(host));
   // The memory changes hands whatever came of it, so that the calls that follow find a gradient.
-  Allocate(gradient_);
-  gradient_.copy_(Narrow(host, share_));
-  Release(arrays_.gradients);
+  AllocateMemory(kept_gradient_);
+  Gradient(unit).copy_(Narrow(host, units_[unit].share));
+  ReleaseMemory(gradients);
   return summed;
 }
 
+void ZeroOptimiser::ClearGradients() {
+  if (divides(ZeroStage::kGradients)) ReleaseMemory(kept_gradient_);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) ClearGradient(unit);
+}
+
+absl::Status ZeroOptimiser::ReduceGradients() {
+  absl::Status all;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) all.Update(ReduceGradient(unit));
+  return all;
+}
+
 absl::StatusOr<double> ZeroOptimiser::GradientNorm() {
-  const auto square = [](const at::Tensor& gradient) {
-    const double norm = at::linalg_vector_norm(gradient, 2, {}, false, at::kDouble).item<double>();
-    return norm * norm;
-  };
-  // The squares of the shares are added up in the order of ranks, whoever has computed them.
-  std::vector<double> squares(static_cast<std::size_t>(reducer_.world_size()));
-  for (std::int64_t rank = 0; rank < reducer_.world_size(); ++rank) {
-    double& of_rank = squares[static_cast<std::size_t>(rank)];
-    if (divides(ZeroStage::kGradients)) {
-      if (rank == reducer_.rank()) of_rank = square(gradient_);
-      continue;
+  // The norms of the shares are added up in the order of ranks and units, whoever has computed
+  // them.
+  const auto ranks = static_cast<std::size_t>(reducer_.world_size());
+  std::vector<double> squares(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const bool own = rank == static_cast<std::size_t>(reducer_.rank());
+    if (divides(ZeroStage::kGradients) && !own) continue;
+    std::vector<at::Tensor> norms;
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const at::Tensor share =
+          divides(ZeroStage::kGradients)
+              ? Gradient(i)
+              : Narrow(
+                    arrays_.gradients[i][0],
+                    collectives::ShareOf(static_cast<std::size_t>(units_[i].size),
+                                         static_cast<std::int64_t>(rank), reducer_.world_size()));
+      norms.push_back(at::linalg_vector_norm(share, 2, {}, false, at::kDouble));
     }
-    of_rank =
-        square(Narrow(arrays_.gradients[0], collectives::ShareOf(static_cast<std::size_t>(size()),
-                                                                 rank, reducer_.world_size())));
+    const at::Tensor host = at::stack(norms).cpu();
+    const double* const values = host.const_data_ptr<double>();
+    for (std::size_t i = 0; i < units_.size(); ++i) squares[rank] += values[i] * values[i];
   }
   if (divides(ZeroStage::kGradients)) {
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<double>(squares)));
@@ -138,50 +213,82 @@ absl::StatusOr<double> ZeroOptimiser::GradientNorm() {
   return std::sqrt(sum);
 }
 
-void ZeroOptimiser::ScaleGradient(double factor) { at::Tensor(gradient_).mul_(factor); }
+void ZeroOptimiser::ScaleGradient(double factor) {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) Gradient(unit).mul_(factor);
+}
 
 absl::Status ZeroOptimiser::Step(double rate) {
   optimiser_.Step(rate);
-  if (!divides(ZeroStage::kOptimiser)) return absl::OkStatus();
-  at::Tensor parameters = arrays_.parameters;
-  if (parameters.is_cpu()) return reducer_.AllGather(FloatsOf(parameters));
-  const at::Tensor host = at::empty({size()}, at::kFloat);
-  Narrow(host, share_).copy_(Narrow(parameters, share_));
-  SHOAL_RETURN_IF_ERROR(reducer_.AllGather(FloatsOf(host)));
-  parameters.copy_(host);
+  if (!divides(ZeroStage::kOptimiser) || divides_parameters()) return absl::OkStatus();
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    SHOAL_RETURN_IF_ERROR(GatherParts(Parameters(unit), arrays_.parameters[unit]));
+  }
   return absl::OkStatus();
 }
 
-absl::StatusOr<FlatOptimiser::Moments> ZeroOptimiser::GatherMoments() {
+absl::StatusOr<at::Tensor> ZeroOptimiser::Gather(const std::function<at::Tensor(std::size_t)>& own,
+                                                 Receivers receivers) {
+  const bool receives = receivers == Receivers::kAll || reducer_.rank() == 0;
+  at::Tensor all = at::empty({receives ? size() : 0}, at::kFloat);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const Unit& unit = units_[i];
+    SHOAL_RETURN_IF_ERROR(GatherParts(own(i), receives ? all.narrow(0, unit.origin, unit.size)
+                                                       : at::empty({unit.size}, at::kFloat)));
+  }
+  return all;
+}
+
+absl::StatusOr<at::Tensor> ZeroOptimiser::GatherParameters(Receivers receivers) {
+  if (divides_parameters()) {
+    return Gather([this](std::size_t unit) { return Parameters(unit); }, receivers);
+  }
+  if (receivers == Receivers::kRankZero && reducer_.rank() != 0) return at::empty({0}, at::kFloat);
+  return at::cat(arrays_.parameters).cpu();
+}
+
+absl::StatusOr<FlatOptimiser::Moments> ZeroOptimiser::GatherMoments(Receivers receivers) {
   const FlatOptimiser::Moments& own = optimiser_.moments();
-  const auto whole = [this](const at::Tensor& part) -> absl::StatusOr<at::Tensor> {
-    if (!divides(ZeroStage::kOptimiser)) return part.to(at::kCPU);
-    const at::Tensor host = at::empty({size()}, at::kFloat);
-    Narrow(host, share_).copy_(part);
-    SHOAL_RETURN_IF_ERROR(reducer_.AllGather(FloatsOf(host)));
-    return host;
+  const auto all = [&](const at::Tensor& kept) -> absl::StatusOr<at::Tensor> {
+    if (!divides(ZeroStage::kOptimiser)) return kept.cpu();
+    return Gather([&](std::size_t unit) { return KeptPart(kept, unit); }, receivers);
   };
-  SHOAL_ASSIGN_OR_RETURN(at::Tensor first, whole(own.first));
+  SHOAL_ASSIGN_OR_RETURN(at::Tensor first, all(own.first));
   at::Tensor second = own.second;
   if (has_second_moment_) {
-    SHOAL_ASSIGN_OR_RETURN(second, whole(own.second));
+    SHOAL_ASSIGN_OR_RETURN(second, all(own.second));
   }
   return FlatOptimiser::Moments{std::move(first), std::move(second), own.steps};
 }
 
-void ZeroOptimiser::Restore(const FlatOptimiser::Moments& moments) {
-  optimiser_.Restore({Narrow(moments.first, share_),
-                      has_second_moment_ ? Narrow(moments.second, share_) : moments.second,
-                      moments.steps});
+void ZeroOptimiser::RestoreParameters(const at::Tensor& parameters) {
+  if (kept_parameters_.defined()) {
+    kept_parameters_.copy_(Kept(parameters));
+    return;
+  }
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    arrays_.parameters[i].copy_(parameters.narrow(0, units_[i].origin, units_[i].size));
+  }
+}
+
+void ZeroOptimiser::RestoreMoments(const FlatOptimiser::Moments& moments) {
+  optimiser_.Restore({Kept(moments.first),
+                      has_second_moment_ ? Kept(moments.second) : moments.second, moments.steps});
+}
+
+std::int64_t ZeroOptimiser::parameter_bytes() const {
+  std::int64_t bytes = kept_parameters_.defined() ? MemoryOf(kept_parameters_) : 0;
+  for (const at::Tensor& parameters : arrays_.parameters) bytes += MemoryOf(parameters);
+  return bytes;
 }
 
 std::int64_t ZeroOptimiser::moment_bytes() const {
-  return BytesOf(optimiser_.moments().first) + BytesOf(optimiser_.moments().second);
+  return MemoryOf(optimiser_.moments().first) + MemoryOf(optimiser_.moments().second);
 }
 
 std::int64_t ZeroOptimiser::gradient_bytes() const {
-  const std::int64_t all = BytesOf(arrays_.gradients);
-  return divides(ZeroStage::kGradients) ? all + BytesOf(gradient_) : all;
+  std::int64_t bytes = kept_gradient_.defined() ? MemoryOf(kept_gradient_) : 0;
+  for (const at::Tensor& gradients : arrays_.gradients) bytes += MemoryOf(gradients);
+  return bytes;
 }
 
 }  // namespace shoal::training

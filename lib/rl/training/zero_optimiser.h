@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimiser for ranks that train together, whose memory is divided among them: stages 1 and 2 of
+// An optimiser for ranks that train together, whose memory is divided among them: stages 1 to 3 of
 // ZeRO (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
 // 2020).
+//
+// In stages 0 to 2 a step is
 //
 //   optimiser.ClearGradients();
 //   ...                                    // backward passes add to the gradients
@@ -10,9 +12,18 @@
 //   optimiser.ScaleGradient(...);          // by the same number on all ranks
 //   SHOAL_RETURN_IF_ERROR(optimiser.Step(rate));
 //
-// Each rank updates its share of the parameters (rl/collectives/rank_share.h), and all ranks then
-// have all parameters. All stages make the same sums in the same order and update the same ranges,
-// so that parameters, norms and moments have the same bits in each of them.
+// and in stage 3 the first three lines are, for one unit after another,
+//
+//   SHOAL_RETURN_IF_ERROR(optimiser.GatherUnit(unit));
+//   optimiser.ClearGradient(unit);
+//   ...                                    // the backward pass through this unit
+//   optimiser.ReleaseUnit(unit);
+//   SHOAL_RETURN_IF_ERROR(optimiser.ReduceGradient(unit));
+//
+// Parameters come in units, each an array of its own. Each rank updates its share of every unit
+// (rl/collectives/rank_share.h). In stages 1 and 2 all ranks then have all parameters. All stages
+// make the same sums in the same order and update the same ranges, so that parameters, norms and
+// moments have the same bits in each of them.
 //
 // This header shows torch. Not thread-safe. Every rank makes the same calls in the same order.
 #pragma once
@@ -20,12 +31,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "platform/runtime/status.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_share.h"
 #include "rl/training/flat_optimiser.h"
+#include "rl/training/receivers.h"
 #include "rl/training/zero_stage.h"
 
 namespace shoal::training {
@@ -34,50 +47,94 @@ class ZeroOptimiser {
  public:
   // What is trained: float32, contiguous, on one device.
   struct Arrays {
-    at::Tensor parameters;  // [n]
-    // Each row is for one of the threads that run backward passes. In stage 2 the memory of these
-    // and of all other tensors that share it is there only from ClearGradients to ReduceGradients.
-    at::Tensor gradients;  // [rows, n]
-    // As in FlatOptimiser.
+    // Of each unit, [n]. In stage 3 it has memory only from GatherUnit to ReleaseUnit.
+    std::vector<at::Tensor> parameters;
+    // Of each unit, [rows, n]. Each row is for one of the threads that run backward passes. In
+    // stages 2 and 3 it has memory only from ClearGradient to ReduceGradient.
+    std::vector<at::Tensor> gradients;
+    // As in FlatOptimiser, of all units one after another.
     std::vector<FlatOptimiser::Part> parts;
   };
 
-  // `reducer` must outlive this. One rank alone divides nothing, whatever the stage is. REQUIRES:
-  // the options are valid.
+  // `reducer` must outlive this. One rank alone divides nothing, whatever the stage is. In stage 3
+  // the arrays' memory is given back, and parameters have no values until RestoreParameters.
+  // REQUIRES: the options are valid.
   ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, Arrays arrays,
                 collectives::GradientReducer& reducer);
 
+  // Whether parameters and gradients of units come and go, as in stage 3.
+  bool divides_parameters() const { return divides(ZeroStage::kParameters); }
+
+  // Gives the parameters of a unit their memory and the values of all ranks. Returns the errors of
+  // the reducer. This and the next one are for stage 3.
+  absl::Status GatherUnit(std::size_t unit);
+  void ReleaseUnit(std::size_t unit);
+  void ClearGradient(std::size_t unit);
+  // Sums the gradients of all rows and ranks. In stages 2 and 3 this rank then has the sum of its
+  // share alone. Returns the errors of the reducer.
+  absl::Status ReduceGradient(std::size_t unit);
+  // The same for all units.
   void ClearGradients();
-  // Sums the gradients of all rows and ranks. In stage 2 this rank then has the sum of its share
-  // alone. Returns the errors of the reducer.
   absl::Status ReduceGradients();
+
   // Returns the 2-norm of the sum, the same on all ranks. The errors are those of the reducer.
   absl::StatusOr<double> GradientNorm();
   void ScaleGradient(double factor);
   // Returns the errors of the reducer. Parameters are then of no use.
   absl::Status Step(double rate);
 
-  // Returns the moments of all shares, on the CPU. They may be the optimiser's own memory. The
-  // errors are those of the reducer.
-  absl::StatusOr<FlatOptimiser::Moments> GatherMoments();
-  // Keeps this rank's share. REQUIRES: the moments have the sizes that GatherMoments returns.
-  void Restore(const FlatOptimiser::Moments& moments);
+  // Return the parameters, and the moments of all shares, of all units one after another, on the
+  // CPU. Moments may be the optimiser's own memory. Ranks that are no receivers may get empty
+  // tensors; they hold one unit at a time. The errors are those of the reducer.
+  absl::StatusOr<at::Tensor> GatherParameters(Receivers receivers);
+  absl::StatusOr<FlatOptimiser::Moments> GatherMoments(Receivers receivers);
+  // Keep what this rank keeps. REQUIRES: the arrays have the sizes of those that are gathered.
+  void RestoreParameters(const at::Tensor& parameters);
+  void RestoreMoments(const FlatOptimiser::Moments& moments);
 
-  // What this rank keeps from one step to the next.
+  // What this rank holds now.
+  std::int64_t parameter_bytes() const;
   std::int64_t moment_bytes() const;
   std::int64_t gradient_bytes() const;
 
  private:
-  std::int64_t size() const { return arrays_.parameters.numel(); }
+  // A unit, and this rank's part of it.
+  struct Unit {
+    // Where it begins among all parameters.
+    std::int64_t origin = 0;
+    std::int64_t size = 0;
+    // In stage 0 the whole unit.
+    collectives::RankShare share;
+    // Where the part begins in an array of what this rank keeps.
+    std::int64_t kept_at = 0;
+  };
+
   bool divides(ZeroStage stage) const { return stage_ >= stage; }
+  std::vector<Unit> UnitsOf(const std::vector<at::Tensor>& parameters) const;
+  std::int64_t size() const;
+  std::int64_t kept() const;
+  std::vector<FlatOptimiser::Range> Ranges() const;
+  // This rank's part of a unit's parameters, and of the gradient that a step reads.
+  at::Tensor Parameters(std::size_t unit) const;
+  at::Tensor Gradient(std::size_t unit) const;
+  // Of an array of what this rank keeps.
+  at::Tensor KeptPart(const at::Tensor& array, std::size_t unit) const;
+  // Returns of an array of all units what this rank keeps.
+  at::Tensor Kept(const at::Tensor& all) const;
+  // Fills a unit's array with the parts of all ranks, of which `own` is this rank's.
+  absl::Status GatherParts(const at::Tensor& own, const at::Tensor& unit);
+  absl::StatusOr<at::Tensor> Gather(const std::function<at::Tensor(std::size_t)>& own,
+                                    Receivers receivers);
 
   collectives::GradientReducer& reducer_;
   const ZeroStage stage_;
   const bool has_second_moment_;
   const Arrays arrays_;
-  const collectives::RankShare share_;
-  // The gradient that a step reads: of this rank's share, and in stage 0 of all.
-  const at::Tensor gradient_;
+  const std::vector<Unit> units_;
+  // In stage 3 this rank's parameters; otherwise undefined.
+  const at::Tensor kept_parameters_;
+  // In stages 2 and 3 the gradient that a step reads; otherwise undefined.
+  const at::Tensor kept_gradient_;
   FlatOptimiser optimiser_;
 };
 

@@ -49,4 +49,20 @@ ParameterLayout Gpt2Layout(const Gpt2Config& config) {
   return layout;
 }
 
+std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config) {
+  const ParameterLayout layout = Gpt2Layout(config);
+  std::vector<std::int64_t> units;
+  std::int64_t begin = 0;
+  const auto end_at = [&](std::int64_t end) {
+    units.push_back(end - begin);
+    begin = end;
+  };
+  for (std::int64_t block = 0; block < config.layers; ++block) {
+    end_at(layout.Find(BlockPrefix(block) + "ln_1.weight")->offset);
+  }
+  end_at(layout.Find(std::string(kPrefix) + "ln_f.weight")->offset);
+  end_at(layout.total);
+  return units;
+}
+
 }  // namespace shoal::language

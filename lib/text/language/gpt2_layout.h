@@ -10,7 +10,9 @@
 // half of a block joins the residual; norms 1, biases 0.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "rl/model/parameter_layout.h"
 #include "text/language/gpt2_config.h"
@@ -25,5 +27,9 @@ std::string BlockPrefix(std::int64_t block);
 
 // REQUIRES: config.Validate() is OK.
 model::ParameterLayout Gpt2Layout(const Gpt2Config& config);
+
+// Returns how many parameters are used at once, in the order of the layout: those of both
+// embeddings, of each block, and of the last norm. REQUIRES: config.Validate() is OK.
+std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config);
 
 }  // namespace shoal::language

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/addmm.h>
 #include <ATen/ops/embedding.h>
+#include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
@@ -14,6 +16,7 @@
 #include <utility>
 
 #include "platform/runtime/check.h"
+#include "rl/training/tensor_memory.h"
 #include "text/language/checkpointing.h"
 #include "text/language/gpt2_layout.h"
 
@@ -46,25 +49,41 @@ Parameters Bind(const model::ParameterLayout& layout, const at::Tensor& flat,
 
 Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                          const at::Tensor& gradient, const NetworkOptions& options)
-    : config_(config), options_(options), trains_(gradient.defined()) {
+    : Gpt2Network(config, flat.split_with_sizes(Gpt2Units(config)),
+                  gradient.defined() ? gradient.split_with_sizes(Gpt2Units(config))
+                                     : std::vector<at::Tensor>(),
+                  options) {}
+
+Gpt2Network::Gpt2Network(const Gpt2Config& config, const std::vector<at::Tensor>& parameters,
+                         const std::vector<at::Tensor>& gradients, const NetworkOptions& options)
+    : config_(config), options_(options), trains_(!gradients.empty()) {
   const model::ParameterLayout layout = Gpt2Layout(config);
-  const Parameters all = Bind(layout, flat, gradient);
   const std::string prefix(kPrefix);
-  const std::int64_t begin = layout.Find(BlockPrefix(0) + "ln_1.weight")->offset;
-  if (trains_ && options_.compute != at::kFloat) {
-    const std::int64_t size = layout.Find(prefix + "ln_f.weight")->offset - begin;
-    block_parameters_ = flat.narrow(0, begin, size);
-    block_gradient_ = gradient.narrow(0, begin, size);
-    rounded_parameters_ = block_parameters_.to(options_.compute);
-    rounded_gradient_ = at::zeros_like(rounded_parameters_);
+  const bool rounds = trains_ && options_.compute != at::kFloat;
+  Parameters all;
+  Parameters stored;
+  std::size_t unit = 0;
+  std::int64_t origin = 0;
+  for (const model::ParameterInfo& info : layout.parameters) {
+    if (info.offset >= origin + parameters[unit].numel()) origin += parameters[unit++].numel();
+    const bool of_block = unit > 0 && unit + 1 < parameters.size();
+    const at::Tensor gradient = trains_ ? gradients[unit] : at::Tensor();
+    if (rounds && of_block && rounded_.size() < unit) {
+      const at::Tensor as = at::empty_like(parameters[unit], options_.compute);
+      rounded_.push_back({parameters[unit], gradient, as, at::zeros_like(as)});
+      if (options_.by_unit) Drop(static_cast<std::int64_t>(rounded_.size()) - 1);
+    }
+    const std::int64_t offset = info.offset - origin;
+    at::Tensor leaf = Leaf(info, offset, parameters[unit], gradient);
+    if (of_block) {
+      stored.emplace(info.name, rounds ? Leaf(info, offset, rounded_.back().rounded_parameters,
+                                              rounded_.back().rounded_gradient)
+                                       : leaf.to(options_.compute));
+    }
+    all.emplace(info.name, std::move(leaf));
   }
-  const auto stored = [&](const std::string& name) {
-    if (!rounded_parameters_.defined()) return all.at(name).to(options_.compute);
-    const model::ParameterInfo& info = *layout.Find(name);
-    return Leaf(info, info.offset - begin, rounded_parameters_, rounded_gradient_);
-  };
   const auto linear = [&](const std::string& name) {
-    return Linear{stored(name + ".weight"), stored(name + ".bias"), {}, {}};
+    return Linear{stored.at(name + ".weight"), stored.at(name + ".bias"), {}, {}};
   };
   const auto norm = [&](const std::string& name) {
     return Norm{all.at(name + ".weight"), all.at(name + ".bias")};
@@ -78,16 +97,38 @@ Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                        linear(name + "attn.c_proj"), norm(name + "ln_2"), linear(name + "mlp.c_fc"),
                        linear(name + "mlp.c_proj")});
   }
+  if (!options_.by_unit) Refresh();
 }
 
 void Gpt2Network::Refresh() {
-  if (rounded_parameters_.defined()) rounded_parameters_.copy_(block_parameters_);
+  for (const Rounded& block : rounded_) block.rounded_parameters.copy_(block.parameters);
 }
 
 void Gpt2Network::CollectGradients() {
-  if (!rounded_gradient_.defined()) return;
-  block_gradient_.add_(rounded_gradient_);
-  rounded_gradient_.zero_();
+  for (std::int64_t block = 0; block < config_.layers; ++block) CollectGradients(block);
+}
+
+void Gpt2Network::Hold(std::int64_t block) {
+  if (rounded_.empty()) return;
+  const Rounded& held = rounded_[static_cast<std::size_t>(block)];
+  training::AllocateMemory(held.rounded_parameters);
+  training::AllocateMemory(held.rounded_gradient);
+  held.rounded_parameters.copy_(held.parameters);
+  held.rounded_gradient.zero_();
+}
+
+void Gpt2Network::CollectGradients(std::int64_t block) {
+  if (rounded_.empty()) return;
+  const Rounded& of_block = rounded_[static_cast<std::size_t>(block)];
+  of_block.gradient.add_(of_block.rounded_gradient);
+  of_block.rounded_gradient.zero_();
+}
+
+void Gpt2Network::Drop(std::int64_t block) {
+  if (rounded_.empty()) return;
+  const Rounded& held = rounded_[static_cast<std::size_t>(block)];
+  training::ReleaseMemory(held.rounded_parameters);
+  training::ReleaseMemory(held.rounded_gradient);
 }
 
 void Gpt2Network::Adapt(const LoraOptions& adapter, const at::Tensor& flat,
@@ -161,23 +202,46 @@ at::Tensor Gpt2Network::RunCheckpointed(std::int64_t block, const at::Tensor& x,
   return Checkpointed(run, x, Leaves(blocks_[static_cast<std::size_t>(block)]));
 }
 
+at::Tensor Gpt2Network::RunBlock(std::int64_t block, const at::Tensor& x,
+                                 const PackedTokens& tokens) const {
+  return options_.checkpoint ? RunCheckpointed(block, x, tokens) : Run(block, x, tokens, nullptr);
+}
+
+at::Tensor Gpt2Network::LastNormed(const at::Tensor& x) const {
+  return at::layer_norm(x, {config_.width}, last_norm_.weight, last_norm_.bias,
+                        config_.norm_epsilon);
+}
+
+at::Tensor Gpt2Network::RunBlocks(const at::Tensor& x, const PackedTokens& tokens) const {
+  at::Tensor y = x;
+  for (std::int64_t block = 0; block < config_.layers; ++block) y = RunBlock(block, y, tokens);
+  return LastNormed(y);
+}
+
 at::Tensor Gpt2Network::Hidden(const PackedTokens& tokens, std::int64_t layer) const {
   SHOAL_CHECK(layer >= 0 && layer <= config_.layers);
   at::Tensor x = Embed(tokens);
-  for (std::int64_t block = 0; block < layer; ++block) {
-    x = options_.checkpoint ? RunCheckpointed(block, x, tokens) : Run(block, x, tokens, nullptr);
-  }
-  if (layer < config_.layers) return x;
-  return at::layer_norm(x, {config_.width}, last_norm_.weight, last_norm_.bias,
-                        config_.norm_epsilon);
+  if (layer == config_.layers) return RunBlocks(x, tokens);
+  for (std::int64_t block = 0; block < layer; ++block) x = RunBlock(block, x, tokens);
+  return x;
+}
+
+void Gpt2Network::AddEmbeddingGradient(const at::Tensor& ids, const at::Tensor& positions,
+                                       const at::Tensor& gradient) {
+  const auto add = [&gradient](const at::Tensor& table, const at::Tensor& rows) {
+    table.mutable_grad().add_(at::embedding_dense_backward(gradient, rows, table.size(0),
+                                                           /*padding_idx=*/-1,
+                                                           /*scale_grad_by_freq=*/false));
+  };
+  add(embedding_, ids);
+  add(positions_, positions);
 }
 
 at::Tensor Gpt2Network::Continue(const PackedTokens& tokens, KeyValues& past) const {
   at::Tensor x = Embed(tokens);
   for (std::int64_t block = 0; block < config_.layers; ++block) x = Run(block, x, tokens, &past);
   past.Advance(tokens.ids.size(0));
-  return at::layer_norm(x, {config_.width}, last_norm_.weight, last_norm_.bias,
-                        config_.norm_epsilon);
+  return LastNormed(x);
 }
 
 at::Tensor Gpt2Network::Logits(const at::Tensor& hidden) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPT-2's layers over one flat array of parameters, for inference and training alike.
+// GPT-2's layers over arrays of parameters, for inference and training alike.
 //
 // This header shows torch and is for this folder and the trainer. Methods throw what torch throws.
 // T is the number of tokens, D the width, V the vocabulary. Gradients flow when the network was
@@ -29,6 +29,9 @@ struct NetworkOptions {
   // the memory of one block instead of all, for a third more time (Chen et al., "Training Deep Nets
   // with Sublinear Memory Cost", 2016).
   bool checkpoint = false;
+  // The parameters and gradients of a unit (Gpt2Units) have memory only while the unit is used
+  // (rl/training/tensor_memory.h), and what is rounded of a block only from Hold to Drop.
+  bool by_unit = false;
 };
 
 class Gpt2Network {
@@ -38,6 +41,10 @@ class Gpt2Network {
   // it. When `gradient` is undefined, there are no gradients. REQUIRES: config is valid.
   Gpt2Network(const Gpt2Config& config, const at::Tensor& flat, const at::Tensor& gradient,
               const NetworkOptions& options);
+  // The same for an array of each unit. Without gradients `gradients` is empty. REQUIRES: the
+  // arrays have the sizes of Gpt2Units(config).
+  Gpt2Network(const Gpt2Config& config, const std::vector<at::Tensor>& parameters,
+              const std::vector<at::Tensor>& gradients, const NetworkOptions& options);
 
   // Rounds the blocks' parameters to `compute` again; call it after parameters have changed.
   void Refresh();
@@ -45,6 +52,11 @@ class Gpt2Network {
   // it after each backward pass, since rounded sums lose digits. Both do nothing where nothing is
   // rounded for training.
   void CollectGradients();
+  // The same for one block. With NetworkOptions::by_unit a block runs only between Hold, which
+  // refreshes it, and Drop.
+  void Hold(std::int64_t block);
+  void CollectGradients(std::int64_t block);
+  void Drop(std::int64_t block);
 
   // Adds an adapter in the order of LoraLayout(config, adapter); the arrays are as above.
   void Adapt(const LoraOptions& adapter, const at::Tensor& flat, const at::Tensor& gradient);
@@ -52,6 +64,16 @@ class Gpt2Network {
   // Returns the states [T, D] after `layer` blocks: 0 means the embeddings, config.layers the last
   // block, normed. This is hidden_states[layer] of transformers.
   at::Tensor Hidden(const PackedTokens& tokens, std::int64_t layer) const;
+  // The steps of Hidden: the embeddings [T, D], one block, the last norm.
+  at::Tensor Embed(const PackedTokens& tokens) const;
+  at::Tensor RunBlock(std::int64_t block, const at::Tensor& x, const PackedTokens& tokens) const;
+  at::Tensor LastNormed(const at::Tensor& x) const;
+  // All blocks and the last norm.
+  at::Tensor RunBlocks(const at::Tensor& x, const PackedTokens& tokens) const;
+  // Adds to the gradients of both embeddings what `gradient` [T, D], of what Embed returned, makes
+  // of them. REQUIRES: trains(); ids and positions [T], int64.
+  void AddEmbeddingGradient(const at::Tensor& ids, const at::Tensor& positions,
+                            const at::Tensor& gradient);
   // Returns the last layer's states [n, D] of new tokens of the sequence in `past`, which stores
   // their keys and values. REQUIRES: no gradients; `tokens` has one sequence, whose positions
   // continue those of `past`.
@@ -62,6 +84,8 @@ class Gpt2Network {
   // The token embedding, which is also the output layer, [V, D].
   const at::Tensor& embedding() const { return embedding_; }
   const Gpt2Config& config() const { return config_; }
+  // Whether gradients flow into the model's own parameters.
+  bool trains() const { return trains_; }
 
  private:
   struct Linear {
@@ -74,6 +98,13 @@ class Gpt2Network {
     at::Tensor weight;
     at::Tensor bias;
   };
+  // A block's parameters and gradients, and the same rounded.
+  struct Rounded {
+    at::Tensor parameters;
+    at::Tensor gradient;
+    at::Tensor rounded_parameters;
+    at::Tensor rounded_gradient;
+  };
   struct Block {
     Norm norm1;
     Linear attention_in;
@@ -83,7 +114,6 @@ class Gpt2Network {
     Linear feed_out;
   };
 
-  at::Tensor Embed(const PackedTokens& tokens) const;
   at::Tensor Normed(const Norm& norm, const at::Tensor& x) const;
   at::Tensor Apply(const Linear& linear, const at::Tensor& x) const;
   // `past` may be null.
@@ -97,12 +127,8 @@ class Gpt2Network {
   const Gpt2Config config_;
   const NetworkOptions options_;
   const bool trains_;
-  // What the blocks take of the parameters and of their gradients, float32 and rounded. Undefined
-  // where nothing is rounded for training.
-  at::Tensor block_parameters_;
-  at::Tensor block_gradient_;
-  at::Tensor rounded_parameters_;
-  at::Tensor rounded_gradient_;
+  // Of each block; empty where nothing is rounded for training.
+  std::vector<Rounded> rounded_;
   double adapter_scale_ = 0;
   at::Tensor embedding_;
   at::Tensor positions_;

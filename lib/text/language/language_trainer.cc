@@ -2,21 +2,19 @@
 #include "text/language/language_trainer.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/from_blob.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
+#include "rl/training/tensor_memory.h"
 #include "rl/training/zero_optimiser.h"
-#include "text/language/causal_loss.h"
+#include "text/language/batch_pass.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/trainer_checkpoint.h"
@@ -26,25 +24,12 @@ namespace shoal::language {
 namespace {
 
 using runtime::DType;
-
-// The minimum number of slices for each thread, unless they would be smaller than kMinSlice.
-constexpr std::int64_t kSlicesPerThread = 2;
-constexpr std::int64_t kMinSlice = 256;
+using training::Receivers;
 
 constexpr std::int64_t kCpuSlice = 2048;
 constexpr std::int64_t kGpuSlice = 16384;
 
-// Sums over targets: loss, weight, and the weight of the correctly predicted targets.
-using Sums = std::array<double, 3>;
-
-// The same while slices run. What the device computes stays there, so that nothing waits for it.
-struct Tally {
-  explicit Tally(at::Device device)
-      : loss_and_correct(at::zeros({2}, at::TensorOptions(at::kDouble).device(device))) {}
-
-  at::Tensor loss_and_correct;  // [2], float64
-  double weight = 0;
-};
+using Sums = BatchPass::Sums;
 
 LossReport ReportOf(const Sums& sums) {
   LossReport report;
@@ -74,7 +59,13 @@ absl::Status CheckBatch(const WeightedBatch& batch, const Gpt2Config& config) {
 
 absl::Status TrainerOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(optimiser.Validate());
-  if (adapter) SHOAL_RETURN_IF_ERROR(adapter->Validate());
+  if (adapter) {
+    SHOAL_RETURN_IF_ERROR(adapter->Validate());
+    if (zero_stage >= training::ZeroStage::kParameters) {
+      return runtime::InvalidArgument(
+          "ZeRO stage 3 divides parameters that are trained, not those below an adapter");
+    }
+  }
   if (precision != runtime::DType::kFloat32 && precision != runtime::DType::kBFloat16) {
     return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
   }
@@ -100,13 +91,15 @@ struct LanguageTrainer::State {
   Gpt2Parameters start;
   // The layout of the parameters that are trained.
   const model::ParameterLayout layout;
-  at::Tensor flat;       // [layout.total]
-  at::Tensor gradients;  // [networks, layout.total]
-  std::vector<std::unique_ptr<Gpt2Network>> networks;
+  BatchPass::Networks networks;
   std::unique_ptr<training::ZeroOptimiser> optimiser;
   std::int64_t steps = 0;
 
   bool adapts() const { return options.adapter.has_value(); }
+  // Whether parameters are divided among the ranks.
+  bool by_unit() const {
+    return options.zero_stage >= training::ZeroStage::kParameters && reducer.world_size() > 1;
+  }
   at::ScalarType compute() const {
     return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   }
@@ -114,11 +107,12 @@ struct LanguageTrainer::State {
     if (options.slice_tokens > 0) return options.slice_tokens;
     return device.is_cpu() ? kCpuSlice : kGpuSlice;
   }
-  void RunSlice(Gpt2Network& network, const WeightedBatch& slice, Tally& tally) const;
-  // Adds to `gradients` if `with_gradients`.
-  Sums Run(const WeightedBatch& batch, bool with_gradients) const;
+  void RestoreParameters(std::vector<float>& values);
+  // Adds to the gradients if `with_gradients`, which are then summed over the ranks.
+  absl::StatusOr<Sums> Run(const WeightedBatch& batch, bool with_gradients);
   // Call it after parameters have changed.
   void Refresh() {
+    if (optimiser->divides_parameters()) return;
     for (const auto& network : networks) network->Refresh();
   }
   absl::StatusOr<StepReport> Step(const WeightedBatch& batch, double learning_rate);
@@ -134,98 +128,70 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
       layout(options.adapter ? LoraLayout(start.config, *options.adapter)
                              : Gpt2Layout(start.config)) {
   const std::int64_t copies = GradientArrays(options, layout.total, at::get_num_threads());
-  at::Tensor frozen;
+  training::ZeroOptimiser::Arrays arrays;
+  const auto numbers = at::TensorOptions(device).dtype(at::kFloat);
+  for (const std::int64_t size : TrainedUnits(start.config, options)) {
+    arrays.parameters.push_back(at::empty({size}, numbers));
+    arrays.gradients.push_back(at::empty({copies, size}, numbers));
+    if (!by_unit()) continue;
+    training::ReleaseMemory(arrays.parameters.back());
+    training::ReleaseMemory(arrays.gradients.back());
+  }
+  for (const model::ParameterInfo& info : layout.parameters) {
+    arrays.parts.push_back({info.offset, info.size, info.shape.size() >= 2});
+  }
+  const NetworkOptions network{.compute = compute(),
+                               .checkpoint = options.checkpoint_blocks && !by_unit(),
+                               .by_unit = by_unit()};
+  const at::Tensor frozen = adapts() ? model::OnDevice(start.flat, device) : at::Tensor();
+  for (std::int64_t i = 0; i < copies; ++i) {
+    if (adapts()) {
+      networks.push_back(
+          std::make_unique<Gpt2Network>(start.config, frozen, at::Tensor(), network));
+      networks.back()->Adapt(*options.adapter, arrays.parameters[0], arrays.gradients[0][i]);
+      continue;
+    }
+    std::vector<at::Tensor> rows;
+    for (const at::Tensor& gradients : arrays.gradients) rows.push_back(gradients[i]);
+    networks.push_back(
+        std::make_unique<Gpt2Network>(start.config, arrays.parameters, rows, network));
+  }
+  optimiser = std::make_unique<training::ZeroOptimiser>(options.optimiser, options.zero_stage,
+                                                        std::move(arrays), reducer);
   if (adapts()) {
     std::vector<float> values(static_cast<std::size_t>(layout.total));
     layout.Initialise(options.seed, values);
-    flat = model::OnDevice(values, device);
-    frozen = model::OnDevice(start.flat, device);
+    RestoreParameters(values);
   } else {
-    flat = model::OnDevice(start.flat, device);
+    RestoreParameters(start.flat);
     start.flat = {};
   }
-  gradients = at::zeros({copies, layout.total}, flat.options());
-  const NetworkOptions network{.compute = compute(), .checkpoint = options.checkpoint_blocks};
-  for (std::int64_t i = 0; i < copies; ++i) {
-    auto made = std::make_unique<Gpt2Network>(start.config, adapts() ? frozen : flat,
-                                              adapts() ? at::Tensor() : gradients[i], network);
-    if (adapts()) made->Adapt(*options.adapter, flat, gradients[i]);
-    networks.push_back(std::move(made));
-  }
-  std::vector<training::FlatOptimiser::Part> parts;
-  for (const model::ParameterInfo& info : layout.parameters) {
-    parts.push_back({info.offset, info.size, info.shape.size() >= 2});
-  }
-  optimiser = std::make_unique<training::ZeroOptimiser>(
-      options.optimiser, options.zero_stage,
-      training::ZeroOptimiser::Arrays{flat, gradients, std::move(parts)}, reducer);
 }
 
-void LanguageTrainer::State::RunSlice(Gpt2Network& network, const WeightedBatch& slice,
-                                      Tally& tally) const {
-  const PackedTokens tokens(slice.tokens, device);
-  const CausalLoss loss =
-      ComputeCausalLoss(network.Hidden(tokens, start.config.layers), network.embedding(),
-                        slice.tokens, slice.weights, {.compute = compute()});
-  if (at::GradMode::is_enabled() && loss.weight > 0) {
-    loss.sum.backward();
-    network.CollectGradients();
-  }
-  tally.loss_and_correct.add_(at::stack({loss.sum.detach(), loss.correct}));
-  tally.weight += loss.weight;
+void LanguageTrainer::State::RestoreParameters(std::vector<float>& values) {
+  optimiser->RestoreParameters(
+      at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat));
+  Refresh();
 }
 
-Sums LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) const {
-  const std::size_t threads = networks.size();
-  const std::int64_t share =
-      batch.tokens.tokens() / (static_cast<std::int64_t>(threads) * kSlicesPerThread);
-  const std::vector<std::int64_t> cuts =
-      Cuts(batch.tokens,
-           threads == 1 ? slice_tokens() : std::min(slice_tokens(), std::max(share, kMinSlice)));
-  const std::size_t count = cuts.size() - 1;
-  std::vector<Tally> tallies;
-  for (std::size_t i = 0; i < threads; ++i) tallies.emplace_back(device);
-  const auto run = [&](std::size_t thread, std::size_t step) {
-    const at::AutoGradMode mode(with_gradients);
-    for (std::size_t i = thread; i < count; i += step) {
-      WeightedBatch slice{batch.tokens.Slice(cuts[i], cuts[i + 1]), {}};
-      if (!batch.weights.empty()) {
-        const auto begin = batch.tokens.starts[static_cast<std::size_t>(cuts[i])];
-        slice.weights.assign(batch.weights.begin() + begin,
-                             batch.weights.begin() + begin + slice.tokens.tokens());
-      }
-      RunSlice(*networks[thread], slice, tallies[thread]);
-    }
-  };
-  if (threads == 1 || count < threads) {
-    run(0, 1);
+absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) {
+  const BatchPass pass(networks,
+                       {.device = device, .compute = compute(), .slice_tokens = slice_tokens()});
+  Sums sums{};
+  if (optimiser->divides_parameters()) {
+    SHOAL_ASSIGN_OR_RETURN(sums, pass.UnitByUnit(batch, with_gradients, *optimiser));
   } else {
-    at::parallel_for(0, static_cast<std::int64_t>(threads), 1,
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (auto thread = begin; thread < end; ++thread) {
-                         run(static_cast<std::size_t>(thread), threads);
-                       }
-                     });
+    if (with_gradients) optimiser->ClearGradients();
+    sums = pass.SliceBySlice(batch, with_gradients);
+    if (with_gradients) SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
   }
-  Sums total{};
-  std::vector<at::Tensor> on_device;
-  for (const Tally& tally : tallies) on_device.push_back(tally.loss_and_correct);
-  const std::vector<at::Tensor> on_host = model::ToHost(on_device);
-  for (std::size_t i = 0; i < threads; ++i) {
-    const double* const values = on_host[i].const_data_ptr<double>();
-    total[0] += values[0];
-    total[1] += tallies[i].weight;
-    total[2] += values[1];
-  }
-  return total;
+  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
+  return sums;
 }
 
 absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& batch,
                                                         double learning_rate) {
-  optimiser->ClearGradients();
-  Sums sums = Run(batch, true);
-  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
-  SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
+  SHOAL_ASSIGN_OR_RETURN(const Sums sums, Run(batch, true));
   StepReport report{.loss = ReportOf(sums), .gradient_norm = 0, .step = steps + 1};
   if (report.loss.targets > 0) {
     SHOAL_ASSIGN_OR_RETURN(const double norm, optimiser->GradientNorm());
@@ -270,34 +236,47 @@ absl::StatusOr<StepReport> LanguageTrainer::Step(const WeightedBatch& batch, dou
 absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
   return model::GuardTorch("evaluation", [&]() -> absl::StatusOr<LossReport> {
-    Sums sums = state_->Run(batch, false);
-    SHOAL_RETURN_IF_ERROR(state_->reducer.AllReduceSum(std::span<double>(sums)));
+    SHOAL_ASSIGN_OR_RETURN(const Sums sums, state_->Run(batch, false));
     return ReportOf(sums);
   });
 }
 
 const Gpt2Config& LanguageTrainer::config() const { return state_->start.config; }
 std::int64_t LanguageTrainer::steps() const { return state_->steps; }
+std::int64_t LanguageTrainer::parameter_bytes() const {
+  return state_->optimiser->parameter_bytes();
+}
 std::int64_t LanguageTrainer::moment_bytes() const { return state_->optimiser->moment_bytes(); }
 std::int64_t LanguageTrainer::gradient_bytes() const { return state_->optimiser->gradient_bytes(); }
 
-Gpt2Parameters LanguageTrainer::Parameters() const {
-  if (!state_->adapts()) return {config(), model::OnHost(state_->flat)};
-  Gpt2Parameters merged = state_->start;
-  MergeLora(*Adapter(), merged);
-  return merged;
+absl::StatusOr<Gpt2Parameters> LanguageTrainer::Parameters(Receivers receivers) {
+  return model::GuardTorch("parameters", [&]() -> absl::StatusOr<Gpt2Parameters> {
+    if (state_->adapts()) {
+      Gpt2Parameters merged = state_->start;
+      SHOAL_ASSIGN_OR_RETURN(const auto adapter, Adapter());
+      MergeLora(*adapter, merged);
+      return merged;
+    }
+    SHOAL_ASSIGN_OR_RETURN(const at::Tensor flat, state_->optimiser->GatherParameters(receivers));
+    return Gpt2Parameters{config(), model::OnHost(flat)};
+  });
 }
 
-std::optional<LoraParameters> LanguageTrainer::Adapter() const {
+absl::StatusOr<std::optional<LoraParameters>> LanguageTrainer::Adapter() {
   if (!state_->adapts()) return std::nullopt;
-  return LoraParameters{*state_->options.adapter, model::OnHost(state_->flat)};
+  SHOAL_ASSIGN_OR_RETURN(const at::Tensor flat,
+                         state_->optimiser->GatherParameters(Receivers::kAll));
+  return LoraParameters{*state_->options.adapter, model::OnHost(flat)};
 }
 
 absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
   return model::GuardTorch("checkpoint", [&]() -> absl::Status {
-    SHOAL_ASSIGN_OR_RETURN(const auto moments, state_->optimiser->GatherMoments());
+    SHOAL_ASSIGN_OR_RETURN(const auto moments,
+                           state_->optimiser->GatherMoments(Receivers::kRankZero));
+    SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters,
+                           state_->optimiser->GatherParameters(Receivers::kRankZero));
     if (state_->reducer.rank() == 0) {
-      SaveTrainer(state_->identity(), {state_->steps, state_->flat, moments}, checkpoint);
+      SaveTrainer(state_->identity(), {state_->steps, parameters, moments}, checkpoint);
     }
     return absl::OkStatus();
   });
@@ -305,11 +284,11 @@ absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
 
 absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
   SHOAL_ASSIGN_OR_RETURN(const TrainerSnapshot snapshot,
-                         ReadTrainer(checkpoint, state_->identity(), state_->flat.numel()));
+                         ReadTrainer(checkpoint, state_->identity(), state_->layout.total));
   return model::GuardTorch("restored parameters", [&] {
     state_->steps = snapshot.steps;
-    state_->flat.copy_(snapshot.parameters);
-    state_->optimiser->Restore(snapshot.moments);
+    state_->optimiser->RestoreParameters(snapshot.parameters);
+    state_->optimiser->RestoreMoments(snapshot.moments);
     state_->Refresh();
     return absl::OkStatus();
   });

@@ -26,6 +26,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/training/checkpoint.h"
 #include "rl/training/optimiser_options.h"
+#include "rl/training/receivers.h"
 #include "rl/training/zero_stage.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/lora.h"
@@ -98,13 +99,17 @@ class LanguageTrainer {
 
   const Gpt2Config& config() const;
   std::int64_t steps() const;
-  // What this rank holds now of the optimiser's moments and of gradients, without rounded copies.
+  // What this rank holds now of the parameters that are trained, of the optimiser's moments and of
+  // gradients, without rounded copies.
+  std::int64_t parameter_bytes() const;
   std::int64_t moment_bytes() const;
   std::int64_t gradient_bytes() const;
-  // Returns the current model; an adapter is merged into it.
-  Gpt2Parameters Parameters() const;
+  // Returns the current model; an adapter is merged into it. Every rank calls it with the same
+  // `receivers`, and the others may get an empty array. Returns the reducer's errors.
+  absl::StatusOr<Gpt2Parameters> Parameters(
+      training::Receivers receivers = training::Receivers::kAll);
   // Returns nullopt without an adapter.
-  std::optional<LoraParameters> Adapter() const;
+  absl::StatusOr<std::optional<LoraParameters>> Adapter();
 
   // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`. A
   // trainer of the same start and options that restores them continues with the same bits on as

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/language/trainer_memory.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "rl/collectives/rank_share.h"
 #include "text/language/gpt2_layout.h"
@@ -15,10 +17,28 @@ constexpr std::int64_t kFloat = sizeof(float);
 constexpr std::int64_t kRounded = 2;
 constexpr std::int64_t kMaxOwnGradients = std::int64_t{1} << 26;
 
-// The parameters of blocks, which bfloat16 rounds.
-std::int64_t BlockParameters(const model::ParameterLayout& model) {
-  return model.Find(std::string(kPrefix) + "ln_f.weight")->offset -
-         model.Find(BlockPrefix(0) + "ln_1.weight")->offset;
+// What the largest rank keeps of the trained parameters.
+std::int64_t LargestShare(const std::vector<std::int64_t>& units, std::int64_t ranks) {
+  std::int64_t share = 0;
+  for (const std::int64_t size : units) {
+    share += static_cast<std::int64_t>(
+        collectives::ShareOf(static_cast<std::size_t>(size), 0, ranks).size);
+  }
+  return share;
+}
+
+// Replaces what stage 3 divides: a rank has its share, and units while they run.
+void DivideParameters(const std::vector<std::int64_t>& units, std::int64_t share,
+                      std::int64_t arrays, std::int64_t rounded, TrainerMemory& memory) {
+  const std::int64_t embeddings = units.front();
+  const std::int64_t block = units[1];
+  const std::int64_t last_norm = units.back();
+  memory.kept_parameter_bytes = kFloat * share;
+  memory.kept_gradient_bytes = kFloat * share;
+  memory.parameter_bytes = kFloat * share + std::max(kFloat * (embeddings + last_norm),
+                                                     kFloat * block + rounded * block * arrays);
+  memory.gradient_bytes = kFloat * share + kFloat * arrays * embeddings +
+                          arrays * std::max(kFloat * last_norm, (kFloat + rounded) * block);
 }
 
 }  // namespace
@@ -30,32 +50,37 @@ std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
 
 TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptions& options,
                                     const TrainerPlaces& places) {
-  const model::ParameterLayout model = Gpt2Layout(config);
-  const std::int64_t trained =
-      options.adapter ? LoraLayout(config, *options.adapter).total : model.total;
+  const std::int64_t model = Gpt2Layout(config).total;
+  const std::vector<std::int64_t> units = TrainedUnits(config, options);
+  const std::int64_t trained = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   const std::int64_t arrays = GradientArrays(options, trained, places.threads);
-  const auto share_of = [&](ZeroStage stage) {
-    if (options.zero_stage < stage) return trained;
-    return static_cast<std::int64_t>(
-        collectives::ShareOf(static_cast<std::size_t>(trained), 0, places.ranks).size);
+  const std::int64_t share = LargestShare(units, places.ranks);
+  const auto divides = [&](ZeroStage stage) {
+    return options.zero_stage >= stage && places.ranks > 1;
   };
-  TrainerMemory memory{.parameters = model.total, .trained = trained};
-  memory.parameter_bytes = kFloat * (model.total + (options.adapter ? trained : 0));
-  memory.gradient_bytes = kFloat * trained * arrays;
-  memory.kept_gradient_bytes = options.zero_stage < ZeroStage::kGradients || places.ranks == 1
-                                   ? memory.gradient_bytes
-                                   : kFloat * share_of(ZeroStage::kGradients);
-  memory.moment_bytes = kFloat * share_of(ZeroStage::kOptimiser) *
+  // Bytes of the rounded copy of a block's parameter.
+  const std::int64_t rounded = options.precision == runtime::DType::kBFloat16 ? kRounded : 0;
+  TrainerMemory memory{.parameters = model, .trained = trained};
+  memory.moment_bytes = kFloat * (divides(ZeroStage::kOptimiser) ? share : trained) *
                         (training::HasSecondMoment(options.optimiser.kind) ? 2 : 1);
-  if (options.precision == runtime::DType::kBFloat16) {
-    const std::int64_t rounded = kRounded * BlockParameters(model) * arrays;
-    memory.parameter_bytes += rounded;
-    if (!options.adapter) {
-      memory.gradient_bytes += rounded;
-      memory.kept_gradient_bytes += rounded;
-    }
+  if (divides(ZeroStage::kParameters)) {
+    DivideParameters(units, share, arrays, rounded, memory);
+    return memory;
   }
+  const std::int64_t blocks = model - Gpt2Units(config).front() - Gpt2Units(config).back();
+  const std::int64_t rounded_bytes = rounded * blocks * arrays;
+  const std::int64_t rounded_gradients = options.adapter ? 0 : rounded_bytes;
+  memory.parameter_bytes = kFloat * (model + (options.adapter ? trained : 0)) + rounded_bytes;
+  memory.gradient_bytes = kFloat * trained * arrays + rounded_gradients;
+  memory.kept_parameter_bytes = memory.parameter_bytes;
+  memory.kept_gradient_bytes =
+      divides(ZeroStage::kGradients) ? kFloat * share + rounded_gradients : memory.gradient_bytes;
   return memory;
+}
+
+std::vector<std::int64_t> TrainedUnits(const Gpt2Config& config, const TrainerOptions& options) {
+  if (options.adapter) return {LoraLayout(config, *options.adapter).total};
+  return Gpt2Units(config);
 }
 
 std::string ToJson(const TrainerMemory& memory) {
@@ -63,6 +88,7 @@ std::string ToJson(const TrainerMemory& memory) {
                         {"trained", memory.trained},
                         {"parameter_bytes", memory.parameter_bytes},
                         {"gradient_bytes", memory.gradient_bytes},
+                        {"kept_parameter_bytes", memory.kept_parameter_bytes},
                         {"kept_gradient_bytes", memory.kept_gradient_bytes},
                         {"moment_bytes", memory.moment_bytes}}
       .dump();

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "text/language/gpt2_config.h"
 #include "text/language/language_trainer.h"
@@ -18,10 +19,12 @@ struct TrainerMemory {
   std::int64_t parameters = 0;
   std::int64_t trained = 0;
 
+  // At most, while gradients are computed. Of those there is one array for each thread of a CPU
+  // that has its own.
   std::int64_t parameter_bytes = 0;
-  // While gradients are computed: one array for each thread of a CPU that has its own.
   std::int64_t gradient_bytes = 0;
   // What is left of them from one step to the next.
+  std::int64_t kept_parameter_bytes = 0;
   std::int64_t kept_gradient_bytes = 0;
   std::int64_t moment_bytes = 0;
 };
@@ -41,6 +44,10 @@ TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptio
 // own, up to 64 M parameters.
 std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
                             std::int64_t threads);
+
+// Returns the sizes of the arrays that are trained one by one (Gpt2Units); those of an adapter are
+// one array.
+std::vector<std::int64_t> TrainedUnits(const Gpt2Config& config, const TrainerOptions& options);
 
 // Returns the members as a JSON object of one line.
 std::string ToJson(const TrainerMemory& memory);
