@@ -126,9 +126,10 @@ TEST_CASE("a run that ranks have divided goes on with other ranks and stages, on
     });
   };
   train(2, 2, 3);
-  train(3, 1, 2);
+  train(3, 3, 2);
   train(1, 0, 2);
-  train(4, 2, 1000);
+  train(2, 1, 1);
+  train(4, 3, 1000);
   const auto one = Rows(alone.output);
   const auto divided = Rows(options.output);
   REQUIRE(one.size() == divided.size());
@@ -273,7 +274,7 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.positions = -1; });
   refused([](auto& options) { options.evaluate_tokens = -1; });
   refused([](auto& options) { options.tokens = 5; });
-  refused([](auto& options) { options.zero_stage = 3; });
+  refused([](auto& options) { options.zero_stage = 4; });
   refused([](auto& options) { options.zero_stage = -1; });
   refused([](auto& options) {
     options.model = "";

@@ -5,6 +5,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -20,21 +21,72 @@ std::vector<float> ValuesOf(const at::Tensor& tensor) {
   return {begin, begin + tensor.numel()};
 }
 
+// The eleven parameters come in units of five and six.
+constexpr std::int64_t kFirstUnit = 5;
+
 // Eleven parameters, of which the middle three have no weight decay and the last one does not
-// change, with the gradients of two threads.
-ZeroOptimiser::Arrays SomeArrays() {
+// change.
+std::vector<float> SomeParameters() {
   std::vector<float> values;
   for (std::int64_t i = 0; i < kSize; ++i) values.push_back(1.0F / static_cast<float>(i + 2));
-  return {.parameters = at::tensor(values),
-          .gradients = at::zeros({2, kSize}),
-          .parts = {{0, 4, true}, {4, 3, false}, {7, 3, true}}};
+  return values;
 }
 
-void Fill(const at::Tensor& gradients, std::int64_t rank) {
-  float* const values = gradients.data_ptr<float>();
-  for (std::int64_t i = 0; i < gradients.numel(); ++i) {
-    values[i] += (i % 3 == 0 ? -1.0F : 1.0F) / static_cast<float>(3 * i + 5 * rank + 1);
+// Room for them, with the gradients of two threads.
+ZeroOptimiser::Arrays SomeArrays() {
+  ZeroOptimiser::Arrays arrays;
+  arrays.parts = {{0, 4, true}, {4, 3, false}, {7, 3, true}};
+  for (const std::int64_t size : {kFirstUnit, kSize - kFirstUnit}) {
+    arrays.parameters.push_back(at::zeros({size}));
+    arrays.gradients.push_back(at::zeros({2, size}));
   }
+  return arrays;
+}
+
+// A rank's gradient of a parameter, on one of its threads.
+float GradientOf(std::int64_t parameter, std::int64_t thread, std::int64_t rank) {
+  const std::int64_t i = thread * kSize + parameter;
+  return (i % 3 == 0 ? -1.0F : 1.0F) / static_cast<float>(3 * i + 5 * rank + 1);
+}
+
+// Adds them for one unit, whose first parameter is number `origin`.
+void Fill(const at::Tensor& gradients, std::int64_t origin, std::int64_t rank) {
+  for (std::int64_t thread = 0; thread < gradients.size(0); ++thread) {
+    float* const values = gradients[thread].data_ptr<float>();
+    for (std::int64_t i = 0; i < gradients.size(1); ++i) {
+      values[i] += GradientOf(origin + i, thread, rank);
+    }
+  }
+}
+
+// The most bytes that were there at once.
+struct Most {
+  std::int64_t parameter_bytes = 0;
+  std::int64_t gradient_bytes = 0;
+};
+
+// Makes the gradients of a step and sums them over the ranks, as each stage has to.
+absl::Status Differentiate(ZeroOptimiser& optimiser, const ZeroOptimiser::Arrays& arrays,
+                           std::int64_t rank, Most& most) {
+  const auto note = [&] {
+    most.parameter_bytes = std::max(most.parameter_bytes, optimiser.parameter_bytes());
+    most.gradient_bytes = std::max(most.gradient_bytes, optimiser.gradient_bytes());
+  };
+  if (!optimiser.divides_parameters()) optimiser.ClearGradients();
+  std::int64_t origin = 0;
+  for (std::size_t unit = 0; unit < arrays.parameters.size(); ++unit) {
+    if (optimiser.divides_parameters()) {
+      SHOAL_RETURN_IF_ERROR(optimiser.GatherUnit(unit));
+      optimiser.ClearGradient(unit);
+    }
+    note();
+    Fill(arrays.gradients[unit], origin, rank);
+    origin += arrays.parameters[unit].numel();
+    if (!optimiser.divides_parameters()) continue;
+    optimiser.ReleaseUnit(unit);
+    SHOAL_RETURN_IF_ERROR(optimiser.ReduceGradient(unit));
+  }
+  return optimiser.divides_parameters() ? absl::OkStatus() : optimiser.ReduceGradients();
 }
 
 // One rank's state after some steps.
@@ -43,9 +95,10 @@ struct End {
   std::vector<float> first;
   std::vector<float> second;
   std::vector<double> norms;
+  // While gradients are made, and between two steps.
+  Most most;
+  std::int64_t parameter_bytes = 0;
   std::int64_t moment_bytes = 0;
-  // While gradients are there, and between two steps.
-  std::int64_t full_gradient_bytes = 0;
   std::int64_t gradient_bytes = 0;
 };
 
@@ -55,20 +108,21 @@ std::vector<End> Train(std::size_t ranks, ZeroStage stage) {
     End& end = ends[rank];
     const ZeroOptimiser::Arrays arrays = SomeArrays();
     ZeroOptimiser optimiser({.weight_decay = 0.5}, stage, arrays, reducer);
+    optimiser.RestoreParameters(at::tensor(SomeParameters()));
     for (int step = 0; step < 3; ++step) {
-      optimiser.ClearGradients();
-      end.full_gradient_bytes = optimiser.gradient_bytes();
-      Fill(arrays.gradients, reducer.rank());
-      SHOAL_RETURN_IF_ERROR(optimiser.ReduceGradients());
+      SHOAL_RETURN_IF_ERROR(Differentiate(optimiser, arrays, reducer.rank(), end.most));
       SHOAL_ASSIGN_OR_RETURN(const double norm, optimiser.GradientNorm());
       end.norms.push_back(norm);
       optimiser.ScaleGradient(1 / norm);
       SHOAL_RETURN_IF_ERROR(optimiser.Step(0.1));
     }
-    SHOAL_ASSIGN_OR_RETURN(const auto moments, optimiser.GatherMoments());
-    end.parameters = ValuesOf(arrays.parameters);
+    SHOAL_ASSIGN_OR_RETURN(const auto moments, optimiser.GatherMoments(Receivers::kAll));
+    SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters,
+                           optimiser.GatherParameters(Receivers::kAll));
+    end.parameters = ValuesOf(parameters);
     end.first = ValuesOf(moments.first);
     end.second = ValuesOf(moments.second);
+    end.parameter_bytes = optimiser.parameter_bytes();
     end.moment_bytes = optimiser.moment_bytes();
     end.gradient_bytes = optimiser.gradient_bytes();
     return absl::OkStatus();
@@ -76,7 +130,8 @@ std::vector<End> Train(std::size_t ranks, ZeroStage stage) {
   return ends;
 }
 
-constexpr ZeroStage kStages[] = {ZeroStage::kNone, ZeroStage::kOptimiser, ZeroStage::kGradients};
+constexpr ZeroStage kStages[] = {ZeroStage::kNone, ZeroStage::kOptimiser, ZeroStage::kGradients,
+                                 ZeroStage::kParameters};
 
 }  // namespace
 
@@ -84,8 +139,8 @@ TEST_CASE("parameters, norms and moments have the same bits on all ranks and in 
   // Fourteen ranks are more than there are parameters.
   for (const std::size_t ranks : {1U, 2U, 3U, 4U, 14U}) {
     const End whole = Train(ranks, ZeroStage::kNone).front();
-    REQUIRE(whole.parameters != ValuesOf(SomeArrays().parameters));
-    REQUIRE(whole.parameters.back() == ValuesOf(SomeArrays().parameters).back());
+    REQUIRE(whole.parameters != SomeParameters());
+    REQUIRE(whole.parameters.back() == SomeParameters().back());
     for (const ZeroStage stage : kStages) {
       INFO("ranks " << ranks << " stage " << static_cast<int>(stage));
       for (const End& end : Train(ranks, stage)) {
@@ -104,29 +159,32 @@ TEST_CASE("bits do not depend on where shares cut what an optimiser computes in 
     std::vector<std::vector<float>> results;
     for (const ZeroStage stage : kStages) {
       doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-        const at::Tensor parameters = at::arange(1, kMany + 1, at::kFloat).reciprocal();
-        const at::Tensor gradients = at::zeros({1, kMany});
-        ZeroOptimiser optimiser({.kind = kind, .weight_decay = 0.1}, stage,
-                                {parameters, gradients, {{0, 500, true}, {500, 503, false}}},
-                                reducer);
+        const ZeroOptimiser::Arrays arrays{.parameters = {at::zeros({333}), at::zeros({670})},
+                                           .gradients = {at::zeros({1, 333}), at::zeros({1, 670})},
+                                           .parts = {{0, 500, true}, {500, 503, false}}};
+        ZeroOptimiser optimiser({.kind = kind, .weight_decay = 0.1}, stage, arrays, reducer);
+        optimiser.RestoreParameters(at::arange(1, kMany + 1, at::kFloat).reciprocal());
+        Most most;
         for (int step = 0; step < 10; ++step) {
-          optimiser.ClearGradients();
-          Fill(gradients, reducer.rank());
-          SHOAL_RETURN_IF_ERROR(optimiser.ReduceGradients());
+          SHOAL_RETURN_IF_ERROR(Differentiate(optimiser, arrays, reducer.rank(), most));
           SHOAL_RETURN_IF_ERROR(optimiser.Step(0.003));
         }
+        SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters,
+                               optimiser.GatherParameters(Receivers::kRankZero));
         if (rank == 0) results.push_back(ValuesOf(parameters));
-        return absl::OkStatus();
+        return rank == 0 || parameters.numel() == 0 ? absl::OkStatus()
+                                                    : runtime::Internal("rank 1 got parameters");
       });
     }
-    REQUIRE(results[1] == results[0]);
-    REQUIRE(results[2] == results[0]);
+    for (const std::vector<float>& result : results) REQUIRE(result == results[0]);
   }
 }
 
-TEST_CASE("a rank keeps the moments of its share, and in stage 2 the gradient of its share") {
+TEST_CASE("a rank keeps the moments, the gradient and the parameters of its share by stage") {
   constexpr std::int64_t kFloat = sizeof(float);
+  constexpr std::int64_t kSecondUnit = kSize - kFirstUnit;
   for (std::size_t rank = 0; rank < 3; ++rank) {
+    // Of five parameters the ranks have two, two and one; of six they have two each.
     const std::int64_t share = rank < 2 ? 4 : 3;
     const End whole = Train(3, ZeroStage::kNone)[rank];
     REQUIRE(whole.moment_bytes == 2 * kSize * kFloat);
@@ -136,8 +194,33 @@ TEST_CASE("a rank keeps the moments of its share, and in stage 2 the gradient of
     REQUIRE(moments.gradient_bytes == 2 * kSize * kFloat);
     const End gradients = Train(3, ZeroStage::kGradients)[rank];
     REQUIRE(gradients.moment_bytes == 2 * share * kFloat);
-    REQUIRE(gradients.full_gradient_bytes == 2 * kSize * kFloat);
+    REQUIRE(gradients.most.gradient_bytes == 2 * kSize * kFloat);
     REQUIRE(gradients.gradient_bytes == share * kFloat);
+    REQUIRE(gradients.parameter_bytes == kSize * kFloat);
+    const End parameters = Train(3, ZeroStage::kParameters)[rank];
+    REQUIRE(parameters.moment_bytes == 2 * share * kFloat);
+    REQUIRE(parameters.gradient_bytes == share * kFloat);
+    REQUIRE(parameters.parameter_bytes == share * kFloat);
+    REQUIRE(parameters.most.parameter_bytes == (share + kSecondUnit) * kFloat);
+    REQUIRE(parameters.most.gradient_bytes == (share + 2 * kSecondUnit) * kFloat);
+  }
+}
+
+TEST_CASE("ranks that get nothing of what is gathered have gathered with the others") {
+  for (const ZeroStage stage : kStages) {
+    doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+      ZeroOptimiser optimiser({}, stage, SomeArrays(), reducer);
+      const at::Tensor all = at::tensor(SomeParameters());
+      optimiser.RestoreParameters(all);
+      optimiser.RestoreMoments({all.mul(2), all.mul(3), 7});
+      SHOAL_ASSIGN_OR_RETURN(const auto moments, optimiser.GatherMoments(Receivers::kRankZero));
+      SHOAL_ASSIGN_OR_RETURN(const auto parameters,
+                             optimiser.GatherParameters(Receivers::kRankZero));
+      if (rank != 0) return reducer.Barrier();
+      const bool same = parameters.equal(all) && moments.first.equal(all.mul(2)) &&
+                        moments.second.equal(all.mul(3));
+      return same ? reducer.Barrier() : runtime::Internal("other values");
+    });
   }
 }
 
@@ -145,7 +228,8 @@ TEST_CASE("one rank alone divides nothing") {
   for (const ZeroStage stage : kStages) {
     const End end = Train(1, stage).front();
     REQUIRE(end.moment_bytes == 2 * kSize * static_cast<std::int64_t>(sizeof(float)));
-    REQUIRE(end.gradient_bytes == end.full_gradient_bytes);
+    REQUIRE(end.gradient_bytes == 2 * kSize * static_cast<std::int64_t>(sizeof(float)));
+    REQUIRE(end.parameter_bytes == kSize * static_cast<std::int64_t>(sizeof(float)));
   }
 }
 
@@ -153,10 +237,10 @@ TEST_CASE("moments that were gathered are restored by shares") {
   for (const ZeroStage stage : kStages) {
     doubles::RunRanks(3, [&](std::size_t, collectives::GradientReducer& reducer) {
       ZeroOptimiser optimiser({}, stage, SomeArrays(), reducer);
-      const at::Tensor first = SomeArrays().parameters;
+      const at::Tensor first = at::tensor(SomeParameters());
       const at::Tensor second = first.mul(2);
-      optimiser.Restore({first, second, 7});
-      SHOAL_ASSIGN_OR_RETURN(const auto moments, optimiser.GatherMoments());
+      optimiser.RestoreMoments({first, second, 7});
+      SHOAL_ASSIGN_OR_RETURN(const auto moments, optimiser.GatherMoments(Receivers::kAll));
       const bool same = moments.first.equal(first) && moments.second.equal(second);
       return same && moments.steps == 7 ? absl::OkStatus() : runtime::Internal("other moments");
     });
@@ -164,20 +248,32 @@ TEST_CASE("moments that were gathered are restored by shares") {
 }
 
 TEST_CASE("an error of the group comes back from each call that needs it") {
-  for (const ZeroStage stage : {ZeroStage::kOptimiser, ZeroStage::kGradients}) {
+  for (const ZeroStage stage :
+       {ZeroStage::kOptimiser, ZeroStage::kGradients, ZeroStage::kParameters}) {
     const auto ends =
         doubles::TryRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
           const ZeroOptimiser::Arrays arrays = SomeArrays();
           ZeroOptimiser optimiser({}, stage, arrays, reducer);
-          optimiser.ClearGradients();
+          const bool divides = optimiser.divides_parameters();
+          if (!divides) optimiser.ClearGradients();
           if (rank == 1) {
             reducer.Abort(runtime::Internal("no memory"));
             return absl::OkStatus();
           }
-          const absl::Status end = optimiser.ReduceGradients();
-          if (optimiser.Step(0.1) != end) return runtime::Internal("another error of a step");
-          if (optimiser.GatherMoments().status() != end) {
-            return runtime::Internal("another error of gathering");
+          absl::Status end;
+          if (divides) {
+            end = optimiser.GatherUnit(0);
+            optimiser.ClearGradient(0);
+            if (optimiser.ReduceGradient(0) != end) return runtime::Internal("another of a sum");
+            if (optimiser.GatherParameters(Receivers::kAll).status() != end) {
+              return runtime::Internal("another error of parameters");
+            }
+          } else {
+            end = optimiser.ReduceGradients();
+            if (optimiser.Step(0.1) != end) return runtime::Internal("another error of a step");
+          }
+          if (optimiser.GatherMoments(Receivers::kAll).status() != end) {
+            return runtime::Internal("another error of moments");
           }
           return end;
         });

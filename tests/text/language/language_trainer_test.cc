@@ -10,10 +10,10 @@
 #include "rl/model/torch_device.h"
 #include "tests/doubles/ranks.h"
 #include "tests/rl/model/devices.h"
+#include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2.h"
 #include "text/language/gpt2_layout.h"
-#include "text/language/trainer_memory.h"
 
 namespace shoal::language {
 namespace {
@@ -28,49 +28,6 @@ collectives::SingleRank& Alone() {
 std::unique_ptr<LanguageTrainer> Trainer(const TrainerOptions& options,
                                          collectives::GradientReducer& reducer = Alone()) {
   return LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
-}
-
-// Returns sequences of unequal lengths, in which a third of the tokens have no weight.
-WeightedBatch Batch(std::uint64_t seed, std::size_t sequences = 6) {
-  WeightedBatch batch;
-  for (std::size_t i = 0; i < sequences; ++i) {
-    batch.tokens.Append(SomeIds(5 + 4 * i, seed + 100 * i));
-  }
-  for (std::size_t i = 0; i < batch.tokens.ids.size(); ++i) {
-    batch.weights.push_back(i % 3 == seed % 3 ? 0.0F : 1.0F);
-  }
-  return batch;
-}
-
-// Returns every `count`-th sequence from `first` on.
-WeightedBatch Share(const WeightedBatch& batch, std::size_t first, std::size_t count) {
-  WeightedBatch share;
-  for (std::size_t s = first; s + 1 < batch.tokens.starts.size(); s += count) {
-    const auto begin = batch.tokens.starts[s];
-    const auto end = batch.tokens.starts[s + 1];
-    share.tokens.Append(
-        std::span(batch.tokens.ids)
-            .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-    share.weights.insert(share.weights.end(), batch.weights.begin() + begin,
-                         batch.weights.begin() + end);
-  }
-  return share;
-}
-
-// Leaves out the biases of keys: they move all logits of a query alike and so change nothing. Their
-// gradient is only rounding, which AdamW turns into whole steps.
-double LargestDifference(const Gpt2Parameters& a, const Gpt2Parameters& b) {
-  double largest = 0;
-  const std::int64_t width = a.config.width;
-  for (const auto& info : Gpt2Layout(a.config).parameters) {
-    const bool biases = info.name.ends_with("attn.c_attn.bias");
-    for (std::int64_t i = 0; i < info.size; ++i) {
-      if (biases && i / width == 1) continue;
-      const auto at = static_cast<std::size_t>(info.offset + i);
-      largest = std::max(largest, std::abs(static_cast<double>(a.flat[at]) - b.flat[at]));
-    }
-  }
-  return largest;
 }
 
 // Computes loss and accuracy by their definition from the logits of the plain model.
@@ -112,7 +69,7 @@ std::string AnyDevice() {
 TEST_CASE("loss, perplexity and accuracy are those of the definition, over what counts alone") {
   const auto trainer = Trainer({.device = AnyDevice()});
   const WeightedBatch batch = Batch(1);
-  const LossReport wanted = BruteForce(trainer->Parameters(), batch);
+  const LossReport wanted = BruteForce(trainer->Parameters().value(), batch);
   const LossReport found = trainer->Evaluate(batch).value();
   REQUIRE(found.loss == Approx(wanted.loss).epsilon(1e-5));
   REQUIRE(found.perplexity == Approx(wanted.perplexity).epsilon(1e-4));
@@ -175,8 +132,8 @@ TEST_CASE("a batch that is cut into slices makes the step that it makes as a who
       REQUIRE(a.gradient_norm == Approx(b.gradient_norm).epsilon(1e-5));
       REQUIRE(a.loss.targets == b.loss.targets);
     }
-    REQUIRE(LargestDifference(whole->Parameters(), cut->Parameters()) < 1e-5);
-    REQUIRE(LargestDifference(whole->Parameters(), SmallGpt2()) > 1e-4);
+    REQUIRE(LargestDifference(whole->Parameters().value(), cut->Parameters().value()) < 1e-5);
+    REQUIRE(LargestDifference(whole->Parameters().value(), SmallGpt2()) > 1e-4);
   }
 }
 
@@ -198,182 +155,16 @@ TEST_CASE("two ranks with a share of each batch become what one rank becomes, an
     }
     SHOAL_ASSIGN_OR_RETURN(const LossReport report, trainer->Evaluate(Share(Batch(9), rank, 2)));
     evaluated[rank] = report.loss;
-    ends[rank] = trainer->Parameters();
+    ends[rank] = trainer->Parameters().value();
     return absl::OkStatus();
   });
   REQUIRE(ends[0].flat == ends[1].flat);
-  REQUIRE(LargestDifference(ends[0], alone->Parameters()) < 1e-5);
+  REQUIRE(LargestDifference(ends[0], alone->Parameters().value()) < 1e-5);
   for (std::size_t i = 0; i < losses.size(); ++i) {
     REQUIRE(seen[0][i] == seen[1][i]);
     REQUIRE(seen[0][i] == Approx(losses[i]).epsilon(1e-5));
   }
   REQUIRE(evaluated[0] == Approx(alone->Evaluate(Batch(9))->loss).epsilon(1e-5));
-}
-
-// What a run of a trainer shows, on one of its ranks.
-struct Course {
-  std::vector<double> losses;
-  std::vector<double> norms;
-  // After each step.
-  std::vector<std::vector<float>> parameters;
-  std::int64_t moment_bytes = 0;
-  std::int64_t gradient_bytes = 0;
-};
-
-constexpr std::int64_t kZeroStages = 3;
-// Every gradient of these batches is above it.
-constexpr double kClips = 0.5;
-
-TrainerOptions InStage(std::int64_t stage) {
-  return {.max_gradient_norm = kClips, .zero_stage = static_cast<training::ZeroStage>(stage)};
-}
-
-absl::Status Steps(LanguageTrainer& trainer, std::uint64_t first, std::uint64_t last,
-                   const collectives::GradientReducer& reducer, Course& course) {
-  const auto rank = static_cast<std::size_t>(reducer.rank());
-  const auto ranks = static_cast<std::size_t>(reducer.world_size());
-  for (std::uint64_t step = first; step < last; ++step) {
-    SHOAL_ASSIGN_OR_RETURN(const StepReport report,
-                           trainer.Step(Share(Batch(step), rank, ranks), 1e-3));
-    course.losses.push_back(report.loss.loss);
-    course.norms.push_back(report.gradient_norm);
-    course.parameters.push_back(trainer.Parameters().flat);
-  }
-  course.moment_bytes = trainer.moment_bytes();
-  course.gradient_bytes = trainer.gradient_bytes();
-  return absl::OkStatus();
-}
-
-std::vector<Course> TenSteps(std::size_t ranks, const TrainerOptions& options) {
-  std::vector<Course> courses(ranks);
-  doubles::RunRanks(ranks, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-    const auto trainer = LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
-    return Steps(*trainer, 0, 10, reducer, courses[rank]);
-  });
-  return courses;
-}
-
-TEST_CASE("every ZeRO stage makes the same steps, to the bit, and each rank keeps its share") {
-  model::SetTorchThreads(1);
-  const Course alone = TenSteps(1, InStage(0)).front();
-  REQUIRE(alone.norms.front() > kClips);
-  const Gpt2Config config = SmallGpt2().config;
-  const std::int64_t all = Gpt2Layout(config).total * static_cast<std::int64_t>(sizeof(float));
-  for (const std::size_t ranks : {1U, 2U, 3U, 4U}) {
-    const std::vector<Course> whole = TenSteps(ranks, InStage(0));
-    for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
-      INFO("ranks " << ranks << " stage " << stage);
-      const std::vector<Course> divided = TenSteps(ranks, InStage(stage));
-      std::int64_t moments = 0;
-      std::int64_t gradients = 0;
-      for (const Course& course : divided) {
-        REQUIRE(course.losses == whole[0].losses);
-        REQUIRE(course.norms == whole[0].norms);
-        REQUIRE(course.parameters == whole[0].parameters);
-        moments += course.moment_bytes;
-        gradients += course.gradient_bytes;
-      }
-      for (std::size_t i = 0; i < alone.losses.size(); ++i) {
-        REQUIRE(divided[0].losses[i] == Approx(alone.losses[i]).epsilon(1e-5));
-      }
-      const auto copies = static_cast<std::int64_t>(ranks);
-      REQUIRE(moments == 2 * all * (stage < 1 ? copies : 1));
-      REQUIRE(gradients == all * (stage < 2 ? copies : 1));
-      const TrainerMemory memory = EstimateTrainerMemory(config, InStage(stage), {copies, 1});
-      REQUIRE(memory.moment_bytes == divided[0].moment_bytes);
-      REQUIRE(memory.kept_gradient_bytes == divided[0].gradient_bytes);
-    }
-  }
-}
-
-TEST_CASE("shares need not be even, nor have parameters of one kind, whatever the optimiser is") {
-  for (const Kind kind : {Kind::kAdamW, Kind::kSgd, Kind::kLion, Kind::kAdam, Kind::kRmsProp}) {
-    TrainerOptions options{.optimiser = {.kind = kind, .weight_decay = 0.3},
-                           .adapter = LoraOptions{.rank = 3}};
-    const std::vector<Course> whole = TenSteps(4, options);
-    for (const auto stage : {training::ZeroStage::kOptimiser, training::ZeroStage::kGradients}) {
-      options.zero_stage = stage;
-      for (const Course& course : TenSteps(4, options)) {
-        REQUIRE(course.losses == whole[0].losses);
-        REQUIRE(course.parameters == whole[0].parameters);
-      }
-    }
-  }
-}
-
-TEST_CASE("a checkpoint of any stage and number of ranks goes on with any other") {
-  model::SetTorchThreads(1);
-  const Course alone = TenSteps(1, InStage(0)).front();
-  for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
-    training::Checkpoint checkpoint;
-    std::vector<Course> before(2);
-    doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-      const auto trainer = LanguageTrainer::Create(SmallGpt2(), InStage(stage), reducer).value();
-      SHOAL_RETURN_IF_ERROR(Steps(*trainer, 0, 5, reducer, before[rank]));
-      training::Checkpoint files;
-      SHOAL_RETURN_IF_ERROR(trainer->Save(files));
-      if (rank == 0) checkpoint = files;
-      if (rank != 0 && !files.files.empty()) return runtime::Internal("files of rank 1");
-      return Steps(*trainer, 5, 10, reducer, before[rank]);
-    });
-    REQUIRE(checkpoint.files.size() == 2);
-    for (const std::size_t ranks : {1U, 2U, 3U}) {
-      for (std::int64_t other = 0; other < kZeroStages; ++other) {
-        INFO("stage " << stage << " with 2 ranks, then " << other << " with " << ranks);
-        std::vector<Course> after(ranks);
-        doubles::RunRanks(ranks, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-          const auto trainer =
-              LanguageTrainer::Create(SmallGpt2(), InStage(other), reducer).value();
-          SHOAL_RETURN_IF_ERROR(trainer->Restore(checkpoint));
-          return Steps(*trainer, 5, 10, reducer, after[rank]);
-        });
-        for (std::size_t i = 0; i < 5; ++i) {
-          REQUIRE(after[0].losses[i] == Approx(alone.losses[5 + i]).epsilon(1e-5));
-          REQUIRE(after[ranks - 1].parameters[i] == after[0].parameters[i]);
-          if (ranks == 2) REQUIRE(after[0].parameters[i] == before[0].parameters[5 + i]);
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("a gradient that is not finite in one share ends the step of all ranks with the mark") {
-  Gpt2Parameters huge = SmallGpt2();
-  for (float& x : huge.flat) x *= 1e30F;
-  for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
-    doubles::RunRanks(3, [&](std::size_t rank, collectives::GradientReducer& reducer) {
-      const auto trainer = LanguageTrainer::Create(huge, InStage(stage), reducer).value();
-      const absl::Status end = trainer->Step(Share(Batch(1), rank, 3), 1e-3).status();
-      if (!collectives::IsShared(end))
-        return runtime::Internal("no shared failure: " + end.ToString());
-      return trainer->Parameters().flat == huge.flat ? reducer.Barrier()
-                                                     : runtime::Internal("parameters changed");
-    });
-  }
-}
-
-TEST_CASE("a trainer's memory is known from its options") {
-  const Gpt2Config config = SmallGpt2().config;
-  const std::int64_t total = Gpt2Layout(config).total;
-  const TrainerMemory plain = EstimateTrainerMemory(config, {}, {.ranks = 4, .threads = 2});
-  REQUIRE(plain.parameters == total);
-  REQUIRE(plain.parameter_bytes == 4 * total);
-  REQUIRE(plain.gradient_bytes == 2 * 4 * total);
-  REQUIRE(plain.kept_gradient_bytes == plain.gradient_bytes);
-  REQUIRE(plain.moment_bytes == 2 * 4 * total);
-  const TrainerMemory divided = EstimateTrainerMemory(config, InStage(2), {.ranks = 4});
-  REQUIRE(divided.gradient_bytes == 4 * total);
-  REQUIRE(divided.kept_gradient_bytes == 4 * ((total + 3) / 4));
-  REQUIRE(divided.moment_bytes == 2 * divided.kept_gradient_bytes);
-  const TrainerMemory adapter =
-      EstimateTrainerMemory(config, {.adapter = LoraOptions{.rank = 4}}, {});
-  REQUIRE(adapter.trained == LoraLayout(config, LoraOptions{.rank = 4}).total);
-  REQUIRE(adapter.parameter_bytes == 4 * (total + adapter.trained));
-  REQUIRE(adapter.moment_bytes == 2 * 4 * adapter.trained);
-  const TrainerMemory rounded =
-      EstimateTrainerMemory(config, {.precision = runtime::DType::kBFloat16}, {});
-  REQUIRE(rounded.parameter_bytes > plain.parameter_bytes);
-  REQUIRE(rounded.parameter_bytes < 2 * plain.parameter_bytes);
 }
 
 // With AdamW norms differ, because it enlarges rounding errors, which says nothing about the sums.
@@ -412,7 +203,7 @@ TEST_CASE("a rank without a sequence takes part") {
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
     const auto trainer = LanguageTrainer::Create(SmallGpt2(), {}, reducer).value();
     SHOAL_RETURN_IF_ERROR(trainer->Step(Share(Batch(1, 1), rank, 2), 1e-3).status());
-    ends[rank] = trainer->Parameters();
+    ends[rank] = trainer->Parameters().value();
     return absl::OkStatus();
   });
   REQUIRE(ends[0].flat == ends[1].flat);
@@ -433,7 +224,7 @@ TEST_CASE("a trainer that restored a checkpoint goes on with the same bits") {
       REQUIRE(first->Step(Batch(step), 1e-3)->loss.loss ==
               second->Step(Batch(step), 1e-3)->loss.loss);
     }
-    REQUIRE(first->Parameters().flat == second->Parameters().flat);
+    REQUIRE(first->Parameters().value().flat == second->Parameters().value().flat);
   }
 }
 
@@ -445,7 +236,7 @@ TEST_CASE("a checkpoint of something else is refused and changes nothing") {
   const auto adapter = Trainer({.adapter = LoraOptions{}});
   REQUIRE(absl::IsFailedPrecondition(adapter->Restore(checkpoint)));
   const auto same = Trainer({});
-  const Gpt2Parameters before = same->Parameters();
+  const Gpt2Parameters before = same->Parameters().value();
   for (const char* file : {"trainer.safetensors", "trainer.json"}) {
     training::Checkpoint damaged = checkpoint;
     damaged.files[file] = "{}";
@@ -453,7 +244,7 @@ TEST_CASE("a checkpoint of something else is refused and changes nothing") {
     damaged.files.erase(file);
     REQUIRE_FALSE(same->Restore(damaged).ok());
   }
-  REQUIRE(same->Parameters().flat == before.flat);
+  REQUIRE(same->Parameters().value().flat == before.flat);
 }
 
 TEST_CASE("AdamW is what its paper says, and spares biases and norms from decay") {
@@ -468,8 +259,8 @@ TEST_CASE("AdamW is what its paper says, and spares biases and norms from decay"
   const auto with = Trainer(decaying);
   REQUIRE(without->Step(Batch(1), rate).ok());
   REQUIRE(with->Step(Batch(1), rate).ok());
-  const auto a = without->Parameters().flat;
-  const auto b = with->Parameters().flat;
+  const auto a = without->Parameters().value().flat;
+  const auto b = with->Parameters().value().flat;
   for (const auto& info : layout.parameters) {
     INFO(info.name);
     const bool decays = info.shape.size() == 2;
@@ -488,7 +279,7 @@ TEST_CASE("SGD steps along the gradient, which is clipped by its norm") {
                                .optimiser = {.kind = Kind::kSgd, .weight_decay = 0}};
   const auto trainer = Trainer(options);
   REQUIRE(trainer->Step(Batch(1), 1)->gradient_norm > 0.01);
-  const auto end = trainer->Parameters().flat;
+  const auto end = trainer->Parameters().value().flat;
   double sum = 0;
   for (std::size_t i = 0; i < end.size(); ++i) {
     sum += std::pow(static_cast<double>(end[i]) - start.flat[i], 2);
@@ -519,20 +310,20 @@ TEST_CASE("checkpointed blocks make the same step") {
   const auto sparing = Trainer({.checkpoint_blocks = true});
   REQUIRE(plain->Step(Batch(1), 1e-3).ok());
   REQUIRE(sparing->Step(Batch(1), 1e-3).ok());
-  REQUIRE(LargestDifference(plain->Parameters(), sparing->Parameters()) < 1e-6);
+  REQUIRE(LargestDifference(plain->Parameters().value(), sparing->Parameters().value()) < 1e-6);
 }
 
 TEST_CASE("an adapter learns while the model below stays as it is") {
   const auto trainer = Trainer({.adapter = LoraOptions{.rank = 4}, .seed = 5});
   const WeightedBatch batch = Batch(3);
-  REQUIRE(trainer->Parameters().flat == SmallGpt2().flat);
+  REQUIRE(trainer->Parameters().value().flat == SmallGpt2().flat);
   const double before = trainer->Evaluate(batch)->loss;
   for (int i = 0; i < 30; ++i) REQUIRE(trainer->Step(batch, 1e-2).ok());
   const double after = trainer->Evaluate(batch)->loss;
   REQUIRE(after < before);
-  const auto merged = LanguageTrainer::Create(trainer->Parameters(), {}, Alone()).value();
+  const auto merged = LanguageTrainer::Create(trainer->Parameters().value(), {}, Alone()).value();
   REQUIRE(merged->Evaluate(batch)->loss == Approx(after).epsilon(1e-4));
-  const LoraParameters adapter = *trainer->Adapter();
+  const LoraParameters adapter = *trainer->Adapter().value();
   const auto model = Gpt2::Create(SmallGpt2(), &adapter, {}).value();
   REQUIRE(model->Logits(batch.tokens).ok());
 }
@@ -544,7 +335,7 @@ TEST_CASE("a step without a target is counted and changes nothing") {
   const StepReport report = trainer->Step(batch, 1e-3).value();
   REQUIRE(report.step == 1);
   REQUIRE(report.loss.targets == 0);
-  REQUIRE(trainer->Parameters().flat == SmallGpt2().flat);
+  REQUIRE(trainer->Parameters().value().flat == SmallGpt2().flat);
   REQUIRE(trainer->Evaluate({})->targets == 0);
 }
 
@@ -553,7 +344,7 @@ TEST_CASE("a loss that is not finite leaves the parameters of before") {
   for (float& x : huge.flat) x *= 1e30F;
   const auto trainer = LanguageTrainer::Create(huge, {}, Alone()).value();
   REQUIRE(absl::IsInternal(trainer->Step(Batch(1), 1e-3).status()));
-  REQUIRE(trainer->Parameters().flat == huge.flat);
+  REQUIRE(trainer->Parameters().value().flat == huge.flat);
   REQUIRE(trainer->steps() == 0);
 }
 
