@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks of a language trainer divide among them in each stage of ZeRO.
+#include <ATen/Parallel.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <string>
 
-#include "rl/model/policy.h"
 #include "tests/doubles/ranks.h"
 #include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
@@ -124,11 +126,12 @@ absl::Status Steps(LanguageTrainer& trainer, std::uint64_t first, std::uint64_t 
 }
 
 std::vector<Course> TenSteps(std::size_t ranks, const TrainerOptions& options,
-                             const Part& part = EvenPart) {
+                             const Part& part = EvenPart, int threads = 1) {
   std::vector<Course> courses(ranks);
   doubles::RunRanks(ranks, [&](std::size_t rank, collectives::GradientReducer& group) {
     Course& course = courses[rank];
     WatchedReducer reducer(group, course.calls);
+    at::set_num_threads(threads);
     const auto trainer = LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
     reducer.watch = [&] {
       course.most_parameter_bytes =
@@ -151,7 +154,6 @@ void RequireTheSame(const std::vector<Course>& courses, const Course& whole) {
 }
 
 TEST_CASE("every ZeRO stage makes the same steps, to the bit, and each rank keeps its share") {
-  model::SetTorchThreads(1);
   const Course alone = TenSteps(1, InStage(0)).front();
   REQUIRE(alone.norms.front() > kClips);
   const Gpt2Config config = SmallGpt2().config;
@@ -182,13 +184,15 @@ TEST_CASE("every ZeRO stage makes the same steps, to the bit, and each rank keep
 }
 
 TEST_CASE("the memory that is planned for a rank is what it keeps, and at most takes in a step") {
-  model::SetTorchThreads(GENERATE(1, 2));
-  const auto threads = static_cast<std::int64_t>(model::TorchThreads());
   const Gpt2Config config = SmallGpt2().config;
-  for (const std::size_t ranks : {1U, 2U, 3U, 4U}) {
+  struct Case {
+    std::size_t ranks;
+    int threads = 1;
+  };
+  for (const auto& [ranks, threads] : {Case{1}, {2}, {3}, {4}, {1, 2}, {2, 2}}) {
     for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
       INFO("ranks " << ranks << " stage " << stage << " threads " << threads);
-      const Course course = TenSteps(ranks, InStage(stage)).front();
+      const Course course = TenSteps(ranks, InStage(stage), EvenPart, threads).front();
       const TrainerMemory memory = EstimateTrainerMemory(
           config, InStage(stage), {.ranks = static_cast<std::int64_t>(ranks), .threads = threads});
       REQUIRE(memory.kept_parameter_bytes == course.parameter_bytes);
@@ -200,7 +204,6 @@ TEST_CASE("the memory that is planned for a rank is what it keeps, and at most t
       REQUIRE(memory.parameter_bytes < 4 * Gpt2Layout(config).total);
     }
   }
-  model::SetTorchThreads(1);
 }
 
 TEST_CASE("ranks with unequal numbers of slices, or none, make the same steps in every stage") {
@@ -221,29 +224,30 @@ TEST_CASE("ranks with unequal numbers of slices, or none, make the same steps in
     }
     return part;
   };
-  for (const auto precision : {runtime::DType::kFloat32, runtime::DType::kBFloat16}) {
-    for (const int threads : {1, 2}) {
-      model::SetTorchThreads(threads);
-      TrainerOptions options = InStage(0);
-      options.precision = precision;
-      options.slice_tokens = 8;
-      const Course alone = TenSteps(1, options, uneven).front();
-      for (const std::size_t ranks : {2U, 4U}) {
-        options.zero_stage = training::ZeroStage::kNone;
-        const Course whole = TenSteps(ranks, options, uneven).front();
-        for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
-          INFO("ranks " << ranks << " stage " << stage << " threads " << threads);
-          options.zero_stage = static_cast<training::ZeroStage>(stage);
-          RequireTheSame(TenSteps(ranks, options, uneven), whole);
-        }
-        if (precision != runtime::DType::kFloat32) continue;
-        for (std::size_t i = 0; i < alone.losses.size(); ++i) {
-          REQUIRE(whole.losses[i] == Approx(alone.losses[i]).epsilon(1e-5));
-        }
-      }
+  struct Case {
+    std::size_t ranks;
+    int threads = 1;
+    runtime::DType precision = runtime::DType::kFloat32;
+  };
+  for (const Case& one : {Case{.ranks = 2},
+                          {.ranks = 4},
+                          {.ranks = 2, .threads = 2},
+                          {.ranks = 3, .precision = runtime::DType::kBFloat16}}) {
+    TrainerOptions options = InStage(0);
+    options.precision = one.precision;
+    options.slice_tokens = 8;
+    const Course alone = TenSteps(1, options, uneven, one.threads).front();
+    const Course whole = TenSteps(one.ranks, options, uneven, one.threads).front();
+    for (std::int64_t stage = 1; stage < kZeroStages; ++stage) {
+      INFO("ranks " << one.ranks << " stage " << stage << " threads " << one.threads);
+      options.zero_stage = static_cast<training::ZeroStage>(stage);
+      RequireTheSame(TenSteps(one.ranks, options, uneven, one.threads), whole);
+    }
+    if (one.precision != runtime::DType::kFloat32) continue;
+    for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+      REQUIRE(whole.losses[i] == Approx(alone.losses[i]).epsilon(1e-5));
     }
   }
-  model::SetTorchThreads(1);
 }
 
 TEST_CASE("stage 3 gathers each unit twice in a step and sums it once, however many slices run") {
@@ -257,7 +261,6 @@ TEST_CASE("stage 3 gathers each unit twice in a step and sums it once, however m
 }
 
 TEST_CASE("the precision, checkpointed blocks and the optimiser change no bit between stages") {
-  model::SetTorchThreads(1);
   for (const Kind kind : {Kind::kAdamW, Kind::kSgd, Kind::kLion, Kind::kAdam, Kind::kRmsProp}) {
     TrainerOptions options{.checkpoint_blocks = kind == Kind::kAdam,
                            .optimiser = {.kind = kind, .weight_decay = 0.3}};
@@ -283,7 +286,6 @@ TEST_CASE("shares need not be even, nor have parameters of one kind, whatever th
 }
 
 TEST_CASE("a checkpoint of any stage and number of ranks goes on with any other") {
-  model::SetTorchThreads(1);
   const Course alone = TenSteps(1, InStage(0)).front();
   for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
     training::Checkpoint checkpoint;
@@ -348,6 +350,16 @@ TEST_CASE("a trainer's memory is known from its options") {
   REQUIRE(divided.kept_gradient_bytes >= total);
   REQUIRE(divided.kept_gradient_bytes < total + 4 * 5);
   REQUIRE(divided.moment_bytes == 2 * divided.kept_gradient_bytes);
+  // Both embeddings, one of the equal blocks, and the last norm.
+  const std::vector<std::int64_t> units = Gpt2Units(config);
+  REQUIRE(units[1] == units[3]);
+  const TrainerMemory by_unit = EstimateTrainerMemory(config, InStage(3), {.ranks = 4});
+  REQUIRE(by_unit.parameters == total);
+  REQUIRE(by_unit.kept_parameter_bytes == divided.kept_gradient_bytes);
+  REQUIRE(by_unit.kept_gradient_bytes == divided.kept_gradient_bytes);
+  REQUIRE(by_unit.parameter_bytes == by_unit.kept_parameter_bytes + 4 * units[1]);
+  REQUIRE(by_unit.gradient_bytes == by_unit.kept_gradient_bytes + 4 * (units[0] + units[1]));
+  REQUIRE(EstimateTrainerMemory(config, InStage(3), {}).parameter_bytes == 4 * total);
   const TrainerMemory adapter =
       EstimateTrainerMemory(config, {.adapter = LoraOptions{.rank = 4}}, {});
   REQUIRE(adapter.trained == LoraLayout(config, LoraOptions{.rank = 4}).total);
