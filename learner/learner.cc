@@ -355,7 +355,7 @@ absl::StatusOr<bool> Learner::RunRound() {
   }
   if (!parts.trainer->requirements().off_policy) {
     SHOAL_RETURN_IF_ERROR(
-        AgreeOnUnrolls(*parts.reducer, parts.share, *parts.ledger, parts.unrolls));
+        AgreeOnUnrolls(*parts.reducer, parts.largest_share, *parts.ledger, parts.unrolls));
   }
   parts.from_replay = parts.unrolls.size();
   double drawing_seconds = 0;

@@ -68,6 +68,9 @@ struct LearnerSetup {
   // How often the group of ranks has failed and was started again, by cause
   // (collectives::Launched).
   std::map<std::string, std::int64_t> group_failures = {};
+  // How often ranks were started again because nodes came or went, by cause
+  // (collectives::Launched).
+  std::map<std::string, std::int64_t> group_changes = {};
 };
 
 class Learner {

@@ -256,12 +256,22 @@ void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) 
 }
 
 void LearnerMetrics::RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause) {
-  for (const auto& [cause, failures] : by_cause) {
-    runtime::MetricInfo info =
-        Metric("group_failures", "failures", "failures of the group of ranks",
-               "Failures after which the supervisor started all ranks again, by cause.");
-    info.draw = runtime::Draw::kLabels;
-    metrics_.Gauge(info, {{"cause", cause}}).Set(static_cast<double>(failures));
+  RecordByCause(by_cause,
+                Metric("group_failures", "failures", "failures of the group of ranks",
+                       "Failures after which the supervisor started all ranks again, by cause."));
+}
+
+void LearnerMetrics::RecordGroupChanges(const std::map<std::string, std::int64_t>& by_cause) {
+  RecordByCause(by_cause,
+                Metric("group_changes", "changes", "changes of the nodes that train",
+                       "Starts of all ranks after nodes came, went or failed, by cause."));
+}
+
+void LearnerMetrics::RecordByCause(const std::map<std::string, std::int64_t>& by_cause,
+                                   runtime::MetricInfo info) {
+  info.draw = runtime::Draw::kLabels;
+  for (const auto& [cause, count] : by_cause) {
+    metrics_.Gauge(info, {{"cause", cause}}).Set(static_cast<double>(count));
   }
 }
 

@@ -83,10 +83,13 @@ class LearnerMetrics {
   void RecordVerdict(std::int64_t update, const Verdict& verdict);
   // Shows how often the group of ranks has failed since its supervisor started.
   void RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause);
+  // Shows how often the group of ranks was started again because its nodes changed.
+  void RecordGroupChanges(const std::map<std::string, std::int64_t>& by_cause);
 
  private:
   LearnerMetrics(std::ofstream file, runtime::Metrics& metrics);
   void RecordRanks(const RankTimes& times);
+  void RecordByCause(const std::map<std::string, std::int64_t>& by_cause, runtime::MetricInfo info);
 
   std::ofstream file_;
   runtime::Metrics& metrics_;

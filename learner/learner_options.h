@@ -3,6 +3,8 @@
 // other.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "learner/cloning/cloning_options.h"
 #include "platform/runtime/config.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/rank_share.h"
 
 namespace shoal::learner {
 
@@ -105,9 +108,13 @@ struct LearnerOptions {
   collectives::GroupOptions group() const;
 };
 
-// Returns how many of a round's unrolls one of so many ranks takes at most.
-inline std::int64_t UnrollsOfRank(std::int64_t round_unrolls, std::int64_t ranks) {
-  return (round_unrolls + ranks - 1) / ranks;
+// Returns how many of a round's unrolls a rank takes. Together the ranks take all of them, so that
+// a round is the same for any number of ranks: where they do not divide evenly, the first ranks
+// take one more. A rank takes one even where there are fewer than ranks.
+inline std::int64_t UnrollsOfRank(std::int64_t round_unrolls, std::int64_t rank,
+                                  std::int64_t ranks) {
+  const auto share = collectives::ShareOf(static_cast<std::size_t>(round_unrolls), rank, ranks);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(share.size));
 }
 
 }  // namespace shoal::learner

@@ -87,6 +87,7 @@ absl::Status Learner::Start() {
     SHOAL_ASSIGN_OR_RETURN(
         parts.reports, LearnerMetrics::Create(setup_.run.path() + "/learner.jsonl", parts.metrics));
     parts.reports->RecordGroupFailures(setup_.group_failures);
+    parts.reports->RecordGroupChanges(setup_.group_changes);
     SHOAL_RETURN_IF_ERROR(parts.metrics.Expose(options.metrics_listen));
     SHOAL_ASSIGN_OR_RETURN(
         parts.publication,
@@ -102,8 +103,12 @@ absl::Status Learner::Start() {
   SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
   SHOAL_RETURN_IF_ERROR(ShareRecords());
   parts.breaker.emplace(options.breaker);
-  const auto share = static_cast<std::size_t>(UnrollsOfRank(options.round_unrolls, ranks));
-  parts.share = share;
+  const auto share_of = [&](std::int64_t of) {
+    return static_cast<std::size_t>(UnrollsOfRank(options.round_unrolls, of, ranks));
+  };
+  parts.largest_share = share_of(0);
+  // Asynchronous ranks make an update each, all of the same size.
+  parts.share = options.asynchronous() ? parts.largest_share : share_of(rank());
   parts.contents = std::make_unique<ContentTable>(
       ContentTableOptions{.embedding_size = setup_.policy.embedding_size,
                           .similarity_size = setup_.policy.similarity_size,
@@ -119,7 +124,7 @@ absl::Status Learner::Start() {
                               .address_file = setup_.cluster.replay_file,
                               .client = "learner-" + std::to_string(rank()),
                               .table = options.table,
-                              .prefetch = share,
+                              .prefetch = parts.share,
                               .max_lag = static_cast<std::uint32_t>(options.max_lag),
                               .chunk_bytes = static_cast<std::size_t>(options.chunk_cache_bytes),
                               .group_epoch = parts.version.epoch,

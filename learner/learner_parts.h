@@ -102,8 +102,9 @@ struct Learner::Parts {
   double earlier_environment_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
-  // The number of unrolls of a rank in a round.
+  // The number of unrolls of this rank in a round, and the largest of any rank.
   std::size_t share = 0;
+  std::size_t largest_share = 0;
   // The unrolls of the round in progress: those of replay, and then demonstrations.
   std::vector<DecodedUnroll> unrolls;
   std::size_t from_replay = 0;

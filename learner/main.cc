@@ -32,6 +32,14 @@ int main(int argc, char** argv) {
   program.AddFlag("--max-restarts", launch.supervision.max_restarts,
                   "how often in a row the supervisor starts all ranks again after one failed; a "
                   "minute of work restores them");
+  program.AddFlag("--nodes", launch.nodes,
+                  "how many nodes train together, as MIN:MAX: they come and go while the run goes "
+                  "on, each with a learner and --world-size ranks of its own");
+  program.AddFlag("--rendezvous", launch.rendezvous,
+                  "where these nodes meet, as HOST:PORT, or several with commas between: the first "
+                  "that is a node's own is served by it");
+  program.AddFlag("--node-name", launch.node_name,
+                  "what this node is called among them; the machine's name if it is not set");
   std::int64_t unroll_rows = 0;
   program.AddFlag(
       "--plan-memory", unroll_rows,
@@ -41,7 +49,7 @@ int main(int argc, char** argv) {
   if (!launched.ok()) return program.Fail(launched.status());
   if (unroll_rows > 0) {
     const std::int64_t columns =
-        learner::UnrollsOfRank(setup.learner.round_unrolls, program.cluster().learner_ranks);
+        learner::UnrollsOfRank(setup.learner.round_unrolls, 0, program.cluster().learner_ranks);
     // At most: contents that rows share are in a batch once.
     const std::int64_t contents = (unroll_rows + 1) * columns * setup.policy.content_count();
     const auto memory = algorithms::EstimateTrainerMemory(
@@ -60,6 +68,7 @@ int main(int argc, char** argv) {
   if (!environment.ok()) return program.Fail(environment.status());
   setup.local_rank = environment->local_rank;
   setup.group_failures = launched->failures;
+  setup.group_changes = launched->changes;
   setup.progress = launched->progress;
   collectives::GroupOptions options = setup.learner.group();
   options.progress = launched->progress;

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "platform/runtime/log.h"
+#include "rl/collectives/node_supervisor.h"
 
 namespace shoal::collectives {
 namespace {
 
-constexpr std::int64_t kMaxRanks = 65536;
 constexpr const char* kListenerName = "SHOAL_MASTER_LISTENER";
 constexpr const char* kEpochName = "SHOAL_GROUP_EPOCH";
 constexpr std::int64_t kMaxEpoch = std::numeric_limits<std::int64_t>::max();
@@ -58,15 +58,45 @@ absl::StatusOr<NodePlace> ReadPlace(std::int64_t local_ranks) {
   return place;
 }
 
-std::optional<std::int64_t> NumberOfFlag(std::string_view flag, int argc, const char* const* argv) {
+const char* TextOfFlag(std::string_view flag, int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument == flag && i + 1 < argc) return std::atoll(argv[i + 1]);
+    if (argument == flag && i + 1 < argc) return argv[i + 1];
     if (argument.starts_with(flag) && argument.substr(flag.size()).starts_with("=")) {
-      return std::atoll(argv[i] + flag.size() + 1);
+      return argv[i] + flag.size() + 1;
     }
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+std::optional<std::int64_t> NumberOfFlag(std::string_view flag, int argc, const char* const* argv) {
+  const char* const text = TextOfFlag(flag, argc, argv);
+  return text == nullptr ? std::nullopt : std::optional<std::int64_t>(std::atoll(text));
+}
+
+absl::StatusOr<Launched> LaunchNode(const LaunchOptions& options) {
+  SHOAL_ASSIGN_OR_RETURN(const NodesOptions nodes,
+                         ParseNodes(options.nodes, options.rendezvous, options.node_name));
+  if (std::getenv("GROUP_RANK") != nullptr) {
+    return runtime::InvalidArgument(
+        "GROUP_RANK is set, and --nodes says that nodes have no number");
+  }
+  NodeSupervisor supervisor(options.program, options.local_ranks, nodes, options.supervision);
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<int> exit_code, supervisor.Run());
+  const ChangeCounts& changes = supervisor.changes();
+  return Launched{exit_code,
+                  supervisor.progress(),
+                  supervisor.failures(),
+                  {{"lost", changes.lost},
+                   {"left", changes.left},
+                   {"joined", changes.joined},
+                   {"failed", changes.failed}}};
+}
+
+absl::StatusOr<Launched> LaunchGroup(const LaunchOptions& options, const NodePlace& place) {
+  RankSupervisor supervisor(place, options.supervision);
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<int> exit_code, supervisor.Run());
+  return Launched{exit_code, supervisor.progress(), supervisor.failures()};
 }
 
 }  // namespace
@@ -113,6 +143,12 @@ LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv
   restarts = NumberOfFlag("--max-restarts", argc, argv).value_or(restarts);
   int& stop_code = options.supervision.stop_code;
   stop_code = static_cast<int>(NumberOfFlag("--stop-code", argc, argv).value_or(stop_code));
+  const auto read = [&](std::string_view flag, std::string& text) {
+    if (const char* const found = TextOfFlag(flag, argc, argv)) text = found;
+  };
+  read("--nodes", options.nodes);
+  read("--rendezvous", options.rendezvous);
+  read("--node-name", options.node_name);
   return options;
 }
 
@@ -126,8 +162,12 @@ absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options) {
                                     std::to_string(options.supervision.max_restarts));
   }
   if (std::getenv("RANK") != nullptr) return Launched{};
-  SHOAL_ASSIGN_OR_RETURN(const NodePlace place, ReadPlace(options.local_ranks));
-  if (place.local_ranks == 1) {
+  const bool elastic = !options.nodes.empty() || !options.rendezvous.empty();
+  NodePlace place;
+  if (!elastic) {
+    SHOAL_ASSIGN_OR_RETURN(place, ReadPlace(options.local_ranks));
+  }
+  if (!elastic && place.local_ranks == 1) {
     if (place.master) {
       WriteRankEnvironment({.rank = place.first_rank,
                             .world_size = place.world_size,
@@ -139,11 +179,9 @@ absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options) {
   }
   const auto log = spdlog::default_logger();
   SHOAL_RETURN_IF_ERROR(runtime::SetUpLog(options.program + "-supervisor", 0, "info"));
-  RankSupervisor supervisor(place, options.supervision);
-  const auto exit_code = supervisor.Run();
+  auto launched = elastic ? LaunchNode(options) : LaunchGroup(options, place);
   spdlog::set_default_logger(log);
-  SHOAL_RETURN_IF_ERROR(exit_code.status());
-  return Launched{*exit_code, supervisor.progress(), supervisor.failures()};
+  return launched;
 }
 
 }  // namespace shoal::collectives

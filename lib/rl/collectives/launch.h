@@ -42,8 +42,9 @@ absl::StatusOr<RankEnvironment> ReadRankEnvironment();
 // Sets the variables of this process so that ReadRankEnvironment returns `environment`.
 void WriteRankEnvironment(const RankEnvironment& environment);
 
-// The limit on the ranks of one node.
+// The limits on the ranks of one node, and on those of a group.
 inline constexpr std::int64_t kMaxLocalRanks = 64;
+inline constexpr std::int64_t kMaxRanks = 65536;
 
 struct LaunchOptions {
   // The name of the program in the supervisor's log.
@@ -51,12 +52,18 @@ struct LaunchOptions {
   // The ranks of this node.
   std::int64_t local_ranks = 1;
   SupervisionOptions supervision = {};
+  // "MIN:MAX" or "N" nodes, which come and go, and "HOST:PORT[,HOST:PORT...]" where they meet
+  // (node_supervisor.h). Without the first, the group has as many ranks as at its start. The name
+  // of this node is by default the machine's.
+  std::string nodes = {};
+  std::string rendezvous = {};
+  std::string node_name = {};
 };
 
-// Returns what "--world-size N", "--max-restarts N" and "--stop-code N" among the arguments say;
-// "--flag=N" is the same. A value that is not a number reads as 0. They are read ahead of all other
-// flags, since ranks are forked before anything else happens; the program declares them again and
-// refuses bad values.
+// Returns what "--world-size N", "--max-restarts N", "--stop-code N", "--nodes MIN:MAX",
+// "--rendezvous HOST:PORT" and "--node-name NAME" among the arguments say; "--flag=N" is the same.
+// A value that is not a number reads as 0. They are read ahead of all other flags, since ranks are
+// forked before anything else happens; the program declares them again and refuses bad values.
 LaunchOptions LaunchFlags(std::string program, int argc, const char* const* argv);
 
 struct Launched {
@@ -66,6 +73,8 @@ struct Launched {
   RankProgress* progress = nullptr;
   // In a rank that was launched: how often its group has failed before, by cause (rank_group.h).
   std::map<std::string, std::int64_t> failures = {};
+  // In a rank of nodes that come and go: how often they have changed, by cause (node_message.h).
+  std::map<std::string, std::int64_t> changes = {};
 };
 
 // Forks the ranks of this node and supervises them (rank_supervisor.h). It returns in each rank,
@@ -73,14 +82,16 @@ struct Launched {
 // torch or gRPC. It forks nothing for one rank, or when RANK is already set (the process is a rank
 // of a larger group, which somebody else supervises).
 //
+// With `nodes` the supervisor is a NodeSupervisor, also of one rank.
+//
 // Without GROUP_RANK these ranks are the whole group. With it, the group is WORLD_SIZE ranks on
 // nodes of `local_ranks` each, and this node has those from GROUP_RANK * `local_ranks` on; rank 0
 // listens on MASTER_ADDR and MASTER_PORT, where the others look for it. A node whose ranks failed
 // then ends, and no rank is started again here: whoever starts the nodes has to start all of them.
 //
 // Returns INVALID_ARGUMENT when `local_ranks` is not from 1 to kMaxLocalRanks or max_restarts is
-// negative, and names a variable that is missing or does not fit the others; also the errors of
-// RankSupervisor::Run.
+// negative, and names a flag that cannot be read and a variable that is missing or does not fit the
+// others; also the errors of RankSupervisor::Run and NodeSupervisor::Run.
 absl::StatusOr<Launched> LaunchRanks(const LaunchOptions& options);
 
 }  // namespace shoal::collectives

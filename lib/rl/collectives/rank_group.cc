@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/rank_group.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -33,6 +36,15 @@ std::string HowItEnded(int status) {
 
 int ExitCodeOf(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+// Returns whether SIGTERM or SIGINT came before the deadline.
+bool AwaitSignal(const sigset_t& signals, runtime::TimePoint deadline) {
+  const auto left = std::max<std::int64_t>(
+      0, std::chrono::ceil<std::chrono::nanoseconds>(deadline - Now()).count());
+  const timespec pause{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+  const int signal = ::sigtimedwait(&signals, nullptr, &pause);
+  return signal == SIGTERM || signal == SIGINT;
 }
 
 void BecomeRank(const sigset_t& mask, pid_t parent) {
@@ -66,13 +78,15 @@ sigset_t WatchedSignals() {
   return signals;
 }
 
-bool AwaitStopSignal(runtime::TimePoint deadline) {
-  const auto left = std::max<std::int64_t>(
-      0, std::chrono::ceil<std::chrono::nanoseconds>(deadline - Now()).count());
-  const timespec pause{.tv_sec = left / 1'000'000'000, .tv_nsec = left % 1'000'000'000};
+bool AwaitStopSignal(runtime::TimePoint deadline, int descriptor) {
   const sigset_t signals = WatchedSignals();
-  const int signal = ::sigtimedwait(&signals, nullptr, &pause);
-  return signal == SIGTERM || signal == SIGINT;
+  const int pending = ::signalfd(-1, &signals, SFD_CLOEXEC);
+  if (pending < 0) return AwaitSignal(signals, deadline);
+  std::array<pollfd, 2> items = {{{pending, POLLIN, 0}, {descriptor, POLLIN, 0}}};
+  (void)AwaitEvents(items, deadline, "a signal");
+  ::close(pending);
+  // Nobody else takes the signals, so this one does not wait.
+  return items[0].revents != 0 && AwaitSignal(signals, runtime::TimePoint());
 }
 
 RankGroup::RankGroup(NodePlace place, std::uint64_t epoch, const GroupLimits& limits,
@@ -90,6 +104,7 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
   if (place_.master) {
     environment.master_address = place_.master->address;
     environment.master_port = place_.master->port;
+    listener = place_.master->listener;
   } else {
     SHOAL_ASSIGN_OR_RETURN(listener, Listen(environment.master_address, environment.master_port));
   }
@@ -101,10 +116,10 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
     const pid_t child = ::fork();
     if (child == 0) {
       BecomeRank(mask, parent);
-      if (rank != 0) close_listener();
       environment.rank = place_.first_rank + rank;
       environment.local_rank = rank;
-      environment.master_listener = rank == 0 ? listener : -1;
+      environment.master_listener = environment.rank == 0 ? listener : -1;
+      if (environment.rank != 0) close_listener();
       WriteRankEnvironment(environment);
       return rank;
     }
@@ -122,14 +137,17 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
   return std::nullopt;
 }
 
-std::optional<GroupFailure> RankGroup::Watch() {
+std::optional<GroupFailure> RankGroup::Watch(GroupOrders* orders) {
   moved_at_ = Now();
   Reap();
   while (AnyRuns()) {
     const runtime::TimePoint next = NextLook(Now());
-    if (AwaitStopSignal(next)) {
+    if (AwaitStopSignal(next, orders == nullptr ? -1 : orders->descriptor())) {
       asked_to_end_ = true;
-      End();
+      if (orders == nullptr) End();
+    }
+    if (orders != nullptr) {
+      if (const auto grace = orders->Look(asked_to_end_)) End(*grace);
     }
     const runtime::TimePoint now = Now();
     if (now > next + kSuspended) {
@@ -201,9 +219,13 @@ void RankGroup::CheckProgress(runtime::TimePoint now) {
   verdict_ = {FailureCause::kStalled, behind_, runtime::kExitFailed};
 }
 
-void RankGroup::End() {
-  if (kill_at_) return;
-  kill_at_ = Now() + limits_.stop_grace;
+void RankGroup::End(runtime::Duration grace) {
+  const runtime::TimePoint kill_at = Now() + grace;
+  if (kill_at_) {
+    kill_at_ = std::min(*kill_at_, kill_at);
+    return;
+  }
+  kill_at_ = kill_at;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (progress_[rank].calls < progress_[behind_].calls) behind_ = rank;
   }

@@ -34,6 +34,9 @@ struct NodePlace {
     std::uint16_t port = 0;
     // The same number on all nodes, and a larger one after each start (SHOAL_GROUP_EPOCH).
     std::uint64_t epoch = 0;
+    // The listening socket for rank 0 where this node has that rank, or -1 for rank 0 to bind the
+    // port. Start closes it.
+    int listener = -1;
   };
 
   std::int64_t local_ranks = 1;
@@ -71,6 +74,18 @@ struct GroupFailure {
   int exit_code = 0;
 };
 
+// Somebody else than the signals of this process who may end a group.
+class GroupOrders {
+ public:
+  virtual ~GroupOrders() = default;
+  // A descriptor that is readable when there is news, or -1.
+  virtual int descriptor() const = 0;
+  // Called when it is readable, after a signal, and at least once a second. `asked_to_end` says
+  // whether SIGTERM or SIGINT came, which end no rank by themselves here. Returns in how much time
+  // the ranks are to end, or nothing while they go on.
+  virtual std::optional<runtime::Duration> Look(bool asked_to_end) = 0;
+};
+
 class RankGroup {
  public:
   // `progress` has a cell for each rank, in memory that outlives this and is shared with children.
@@ -84,9 +99,9 @@ class RankGroup {
   // it refuses a port.
   absl::StatusOr<std::optional<std::int64_t>> Start(const sigset_t& mask);
 
-  // Waits until all ranks have ended. SIGTERM and SIGINT end them. Returns nothing when each ended
-  // with 0.
-  std::optional<GroupFailure> Watch();
+  // Waits until all ranks have ended. SIGTERM and SIGINT end them, or `orders` do if it is not
+  // null. Returns nothing when each ended with 0.
+  std::optional<GroupFailure> Watch(GroupOrders* orders = nullptr);
 
   // Whether SIGTERM or SIGINT came.
   bool asked_to_end() const { return asked_to_end_; }
@@ -108,8 +123,9 @@ class RankGroup {
   void HandleChange(std::size_t rank, int status);
   void CheckStopped(runtime::TimePoint now);
   void CheckProgress(runtime::TimePoint now);
-  // Begins the end of the ranks that are left.
-  void End();
+  // Begins the end of the ranks that are left, or shortens the time that they get for it.
+  void End(runtime::Duration grace);
+  void End() { End(limits_.stop_grace); }
   void Kill(Rank& rank);
   bool AnyRuns() const;
   // Returns when something is due if no signal comes before.
@@ -139,7 +155,8 @@ class RankGroup {
 
 // The signals that a process which watches ranks must block.
 sigset_t WatchedSignals();
-// Waits until one of them comes or until `deadline`. Returns whether it was SIGTERM or SIGINT.
-bool AwaitStopSignal(runtime::TimePoint deadline);
+// Waits until one of them comes, until `descriptor` is readable if it is not -1, or until
+// `deadline`. Returns whether SIGTERM or SIGINT came.
+bool AwaitStopSignal(runtime::TimePoint deadline, int descriptor = -1);
 
 }  // namespace shoal::collectives

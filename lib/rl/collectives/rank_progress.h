@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "platform/runtime/status.h"
+
 namespace shoal::collectives {
 
 struct RankProgress {
@@ -24,5 +26,10 @@ struct RankProgress {
 static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
                   std::atomic<absl::StatusCode>::is_always_lock_free,
               "a lock would not be shared between processes");
+
+// Returns an array of one for each of so many ranks, in memory that processes which are forked
+// later share and that stays mapped until the process ends. RESOURCE_EXHAUSTED when the system
+// refuses memory.
+absl::StatusOr<RankProgress*> MapRankProgress(std::int64_t ranks);
 
 }  // namespace shoal::collectives

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/rank_supervisor.h"
 
-#include <string.h>
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -18,25 +13,13 @@ RankSupervisor::RankSupervisor(NodePlace place, const SupervisionOptions& option
     : place_(std::move(place)), options_(options), back_off_(options.min_back_off) {}
 
 absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
-  SHOAL_RETURN_IF_ERROR(MapProgress());
+  SHOAL_ASSIGN_OR_RETURN(progress_, MapRankProgress(place_.local_ranks));
   const sigset_t signals = WatchedSignals();
   sigset_t before;
   ::sigprocmask(SIG_BLOCK, &signals, &before);
   auto end = RunGroups(before);
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   return end;
-}
-
-absl::Status RankSupervisor::MapProgress() {
-  const auto bytes = static_cast<std::size_t>(place_.local_ranks) * sizeof(RankProgress);
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    return runtime::ResourceExhausted(std::string("memory shared by ranks: ") + ::strerror(errno));
-  }
-  progress_ = static_cast<RankProgress*>(memory);
-  std::uninitialized_default_construct_n(progress_, place_.local_ranks);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mask) {

@@ -62,7 +62,6 @@ class RankSupervisor {
 
  private:
   absl::StatusOr<std::optional<int>> RunGroups(const sigset_t& mask);
-  absl::Status MapProgress();
   // Counts and logs `failure`. Returns false when no group is to be started after it.
   bool MayRestart(const RankGroup& group, const GroupFailure& failure);
   // Returns why no group is started after `failure`, or nothing.

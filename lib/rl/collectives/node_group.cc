@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/collectives/node_group.h"
+
+#include <algorithm>
+
+#include "platform/runtime/log.h"
+#include "platform/runtime/program.h"
+
+namespace shoal::collectives {
+
+NodeGroup::NodeGroup(const NodeGroupOptions& options, runtime::Clock& clock)
+    : options_(options), clock_(clock) {}
+
+absl::Status NodeGroup::Join(NodeId id, const NodeJoins& node, const std::string& address) {
+  if (phase_ == Phase::kFinished) {
+    Tell(id, FinishNode{exit_code_});
+    return absl::OkStatus();
+  }
+  const auto namesake = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& other) {
+    return other.what.name == node.name;
+  });
+  if (namesake != nodes_.end()) {
+    return absl::AlreadyExistsError("there is a node " + node.name + " already, at " +
+                                    namesake->address);
+  }
+  if (static_cast<std::int64_t>(nodes_.size()) >= options_.max_nodes + kMaxWaitingNodes) {
+    return runtime::ResourceExhausted("there are " + std::to_string(nodes_.size()) +
+                                      " nodes already");
+  }
+  nodes_.push_back({.id = id, .what = node, .address = address});
+  epoch_ = std::max(epoch_, node.epoch);
+  settled_at_ = std::max(settled_at_, clock_.Now() + options_.settle);
+  spdlog::info("event=node_joined node={} address={} ranks={} nodes={}", node.name, address,
+               node.ranks, nodes_.size());
+  return absl::OkStatus();
+}
+
+void NodeGroup::Ended(NodeId id, const RanksEnded& ended) {
+  const auto node = Find(id);
+  if (node == nodes_.end() || !node->runs || ended.epoch != epoch_) return;
+  node->runs = false;
+  node->what.port = ended.port;
+  if (phase_ != Phase::kRunning) return;
+  if (ended.exit_code == 0) return Finish(0);
+  exit_code_ = ended.exit_code;
+  spdlog::warn("event=ranks_failed node={} epoch={} exit_code={} cause={}", node->what.name, epoch_,
+               ended.exit_code, ended.cause);
+  Stop(ChangeCause::kFailed, /*orderly=*/false);
+}
+
+void NodeGroup::Leave(NodeId id, const NodeLeaves& leave) {
+  const auto node = Find(id);
+  if (node == nodes_.end() || std::exchange(node->leaves, true)) return;
+  spdlog::info("event=node_leaves node={} ended={}", node->what.name, leave.ended);
+  if (!node->runs) return;
+  node->runs = !leave.ended;
+  Stop(ChangeCause::kLeft, !leave.ended);
+}
+
+void NodeGroup::Gone(NodeId id) {
+  const auto node = Find(id);
+  if (node == nodes_.end()) return;
+  const Node gone = *node;
+  nodes_.erase(node);
+  spdlog::log(gone.leaves || finished() ? spdlog::level::info : spdlog::level::warn,
+              "event=node_gone node={} had_ranks={} left={} nodes={}", gone.what.name, gone.runs,
+              gone.leaves, nodes_.size());
+  if (gone.runs) Stop(gone.leaves ? ChangeCause::kLeft : ChangeCause::kLost, gone.leaves);
+}
+
+void NodeGroup::Look() {
+  const runtime::TimePoint now = clock_.Now();
+  if (phase_ == Phase::kRunning && now >= settled_at_ &&
+      Places(/*running=*/true) < options_.max_nodes && Places(/*running=*/false) > 0) {
+    Stop(ChangeCause::kJoined, /*orderly=*/true);
+  }
+  if (phase_ == Phase::kStopping && !AnyRuns()) Conclude();
+  if (phase_ != Phase::kGathering) return;
+  const std::int64_t ready = Places(/*running=*/false);
+  const bool settled =
+      now >= settled_at_ || (ready >= options_.max_nodes && cause_ != ChangeCause::kFailed);
+  if (ready >= options_.min_nodes && settled) Start();
+}
+
+std::optional<runtime::TimePoint> NodeGroup::NextLook() const {
+  if (phase_ == Phase::kFinished || settled_at_ <= clock_.Now()) return std::nullopt;
+  return settled_at_;
+}
+
+std::vector<NodeGroup::Node>::iterator NodeGroup::Find(NodeId id) {
+  return std::find_if(nodes_.begin(), nodes_.end(),
+                      [id](const Node& node) { return node.id == id; });
+}
+
+void NodeGroup::Stop(ChangeCause cause, bool orderly) {
+  if (phase_ == Phase::kRunning) {
+    phase_ = Phase::kStopping;
+    cause_ = cause;
+    orderly_ = orderly;
+  } else if (phase_ == Phase::kStopping) {
+    cause_ = std::max(cause_, cause);
+    if (orderly || !orderly_) return;
+    orderly_ = false;
+  } else {
+    return;
+  }
+  spdlog::info("event=ranks_stop epoch={} cause={} orderly={}", epoch_, ToString(cause_), orderly_);
+  for (const Node& node : nodes_) {
+    if (node.runs) Tell(node.id, StopRanks{epoch_, cause_, orderly_});
+  }
+}
+
+void NodeGroup::Conclude() {
+  const runtime::TimePoint now = clock_.Now();
+  phase_ = Phase::kGathering;
+  if (now - started_at_ >= options_.settled_after) failures_in_a_row_ = 0;
+  switch (cause_) {
+    case ChangeCause::kFailed:
+      ++changes_.failed;
+      BackOff();
+      break;
+    case ChangeCause::kLost:
+      ++changes_.lost;
+      settled_at_ = std::max(settled_at_, now + options_.settle);
+      break;
+    case ChangeCause::kLeft:
+      ++changes_.left;
+      settled_at_ = std::max(settled_at_, now + options_.settle);
+      break;
+    case ChangeCause::kJoined:
+    case ChangeCause::kFormed:
+      ++changes_.joined;
+      break;
+  }
+  if (phase_ != Phase::kGathering || Places(/*running=*/false) >= options_.min_nodes) return;
+  spdlog::warn("event=nodes_missing cause={} nodes={} min_nodes={}", ToString(cause_),
+               Places(/*running=*/false), options_.min_nodes);
+}
+
+void NodeGroup::BackOff() {
+  if (failures_in_a_row_ >= options_.max_restarts) {
+    spdlog::error("event=group_given_up failures={} exit_code={}", failures_in_a_row_ + 1,
+                  exit_code_);
+    return Finish(exit_code_);
+  }
+  back_off_ = failures_in_a_row_ == 0 ? options_.min_back_off
+                                      : std::min(2 * back_off_, options_.max_back_off);
+  ++failures_in_a_row_;
+  settled_at_ = std::max(settled_at_, clock_.Now() + back_off_);
+}
+
+void NodeGroup::Start() {
+  // Milliseconds of the clock make it larger than any epoch of another service before this one.
+  epoch_ = std::max(epoch_ + 1, clock_.UnixNanos() / 1'000'000);
+  std::vector<Node*> chosen;
+  StartRanks start{.epoch = epoch_, .world_size = 0, .cause = cause_, .changes = changes_};
+  for (Node& node : nodes_) {
+    if (node.leaves || static_cast<std::int64_t>(chosen.size()) == options_.max_nodes) continue;
+    chosen.push_back(&node);
+    start.world_size += node.what.ranks;
+  }
+  start.address = chosen.front()->address;
+  start.port = chosen.front()->what.port;
+  for (Node* const node : chosen) {
+    Tell(node->id, start);
+    start.first_rank += node->what.ranks;
+    node->runs = true;
+  }
+  phase_ = Phase::kRunning;
+  started_at_ = clock_.Now();
+  spdlog::info(
+      "event=ranks_start epoch={} cause={} nodes={} ranks={} first={} waiting={} lost={} left={} "
+      "joined={} failed={}",
+      epoch_, ToString(cause_), chosen.size(), start.world_size, chosen.front()->what.name,
+      nodes_.size() - chosen.size(), changes_.lost, changes_.left, changes_.joined,
+      changes_.failed);
+}
+
+void NodeGroup::Finish(int exit_code) {
+  phase_ = Phase::kFinished;
+  exit_code_ = exit_code;
+  spdlog::info("event=group_finished epoch={} exit_code={}", epoch_, exit_code);
+  for (const Node& node : nodes_) Tell(node.id, FinishNode{exit_code});
+}
+
+bool NodeGroup::AnyRuns() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.runs; });
+}
+
+std::int64_t NodeGroup::Places(bool running) const {
+  return std::count_if(nodes_.begin(), nodes_.end(), [running](const Node& node) {
+    return node.runs == running && !node.leaves;
+  });
+}
+
+}  // namespace shoal::collectives
