@@ -83,14 +83,7 @@ absl::StatusOr<Launched> LaunchNode(const LaunchOptions& options) {
   }
   NodeSupervisor supervisor(options.program, options.local_ranks, nodes, options.supervision);
   SHOAL_ASSIGN_OR_RETURN(const std::optional<int> exit_code, supervisor.Run());
-  const ChangeCounts& changes = supervisor.changes();
-  return Launched{exit_code,
-                  supervisor.progress(),
-                  supervisor.failures(),
-                  {{"lost", changes.lost},
-                   {"left", changes.left},
-                   {"joined", changes.joined},
-                   {"failed", changes.failed}}};
+  return Launched{exit_code, supervisor.progress(), supervisor.failures(), supervisor.changes()};
 }
 
 absl::StatusOr<Launched> LaunchGroup(const LaunchOptions& options, const NodePlace& place) {

@@ -73,7 +73,8 @@ struct Launched {
   RankProgress* progress = nullptr;
   // In a rank that was launched: how often its group has failed before, by cause (rank_group.h).
   std::map<std::string, std::int64_t> failures = {};
-  // In a rank of nodes that come and go: how often they have changed, by cause (node_message.h).
+  // In a rank of nodes that come and go: how often its node's ranks were started again, by cause
+  // (NodeSupervisor::changes).
   std::map<std::string, std::int64_t> changes = {};
 };
 

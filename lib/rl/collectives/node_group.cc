@@ -50,11 +50,12 @@ void NodeGroup::Ended(NodeId id, const RanksEnded& ended) {
 
 void NodeGroup::Leave(NodeId id, const NodeLeaves& leave) {
   const auto node = Find(id);
-  if (node == nodes_.end() || std::exchange(node->leaves, true)) return;
+  if (node == nodes_.end()) return;
+  const bool ran = node->runs;
+  node->runs = ran && !leave.ended;
+  if (std::exchange(node->leaves, true)) return;
   spdlog::info("event=node_leaves node={} ended={}", node->what.name, leave.ended);
-  if (!node->runs) return;
-  node->runs = !leave.ended;
-  Stop(ChangeCause::kLeft, !leave.ended);
+  if (ran) Stop(ChangeCause::kLeft, !leave.ended);
 }
 
 void NodeGroup::Gone(NodeId id) {
@@ -114,24 +115,8 @@ void NodeGroup::Conclude() {
   const runtime::TimePoint now = clock_.Now();
   phase_ = Phase::kGathering;
   if (now - started_at_ >= options_.settled_after) failures_in_a_row_ = 0;
-  switch (cause_) {
-    case ChangeCause::kFailed:
-      ++changes_.failed;
-      BackOff();
-      break;
-    case ChangeCause::kLost:
-      ++changes_.lost;
-      settled_at_ = std::max(settled_at_, now + options_.settle);
-      break;
-    case ChangeCause::kLeft:
-      ++changes_.left;
-      settled_at_ = std::max(settled_at_, now + options_.settle);
-      break;
-    case ChangeCause::kJoined:
-    case ChangeCause::kFormed:
-      ++changes_.joined;
-      break;
-  }
+  if (cause_ == ChangeCause::kFailed) BackOff();
+  if (cause_ >= ChangeCause::kLeft) settled_at_ = std::max(settled_at_, now + options_.settle);
   if (phase_ != Phase::kGathering || Places(/*running=*/false) >= options_.min_nodes) return;
   spdlog::warn("event=nodes_missing cause={} nodes={} min_nodes={}", ToString(cause_),
                Places(/*running=*/false), options_.min_nodes);
@@ -153,7 +138,7 @@ void NodeGroup::Start() {
   // Milliseconds of the clock make it larger than any epoch of another service before this one.
   epoch_ = std::max(epoch_ + 1, clock_.UnixNanos() / 1'000'000);
   std::vector<Node*> chosen;
-  StartRanks start{.epoch = epoch_, .world_size = 0, .cause = cause_, .changes = changes_};
+  StartRanks start{.epoch = epoch_, .world_size = 0, .cause = cause_};
   for (Node& node : nodes_) {
     if (node.leaves || static_cast<std::int64_t>(chosen.size()) == options_.max_nodes) continue;
     chosen.push_back(&node);
@@ -168,12 +153,9 @@ void NodeGroup::Start() {
   }
   phase_ = Phase::kRunning;
   started_at_ = clock_.Now();
-  spdlog::info(
-      "event=ranks_start epoch={} cause={} nodes={} ranks={} first={} waiting={} lost={} left={} "
-      "joined={} failed={}",
-      epoch_, ToString(cause_), chosen.size(), start.world_size, chosen.front()->what.name,
-      nodes_.size() - chosen.size(), changes_.lost, changes_.left, changes_.joined,
-      changes_.failed);
+  spdlog::info("event=ranks_start epoch={} cause={} nodes={} ranks={} first={} waiting={}", epoch_,
+               ToString(cause_), chosen.size(), start.world_size, chosen.front()->what.name,
+               nodes_.size() - chosen.size());
 }
 
 void NodeGroup::Finish(int exit_code) {

@@ -70,7 +70,6 @@ class NodeGroup {
 
   // Whether the work is done or given up. Nodes that join then are told so.
   bool finished() const { return phase_ == Phase::kFinished; }
-  const ChangeCounts& changes() const { return changes_; }
 
  private:
   enum class Phase { kGathering, kRunning, kStopping, kFinished };
@@ -107,7 +106,6 @@ class NodeGroup {
   // While the ranks stop: why, and whether in order. Then why they start.
   ChangeCause cause_ = ChangeCause::kFormed;
   bool orderly_ = true;
-  ChangeCounts changes_;
   // No ranks start, and none stop for a newcomer, before it.
   runtime::TimePoint settled_at_ = {};
   runtime::TimePoint started_at_ = {};

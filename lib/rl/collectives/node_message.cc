@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t kProtocol = 1;
 constexpr std::size_t kMaxWord = 64;
 constexpr std::int64_t kMaxNodeEpoch = std::int64_t{1} << 62;
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr std::array kCauses = {ChangeCause::kFormed, ChangeCause::kJoined, ChangeCause::kFailed,
                                 ChangeCause::kLeft, ChangeCause::kLost};
 
@@ -129,10 +128,6 @@ NodeMessage Read(std::string_view kind, Words& words) {
     message.address = words.Address();
     message.port = words.Port();
     message.cause = words.Cause();
-    for (std::int64_t* const count : {&message.changes.lost, &message.changes.left,
-                                      &message.changes.joined, &message.changes.failed}) {
-      *count = words.Number(0, kMaxCount);
-    }
     return message;
   }
   if (kind == "stop") {
@@ -169,9 +164,7 @@ struct Writer {
   std::string operator()(const StartRanks& message) const {
     return Line({"start", std::to_string(message.epoch), std::to_string(message.first_rank),
                  std::to_string(message.world_size), message.address, std::to_string(message.port),
-                 ToString(message.cause), std::to_string(message.changes.lost),
-                 std::to_string(message.changes.left), std::to_string(message.changes.joined),
-                 std::to_string(message.changes.failed)});
+                 ToString(message.cause)});
   }
   std::string operator()(const StopRanks& message) const {
     return Line({"stop", std::to_string(message.epoch), ToString(message.cause),

@@ -2,13 +2,19 @@
 // What the nodes of an elastic group and the service that brings them together (node_service.h)
 // tell each other: lines of words with one space between them.
 //
-//   join 1 <name> <ranks> <epoch> <port>       a node to the service
+// A node to the service:
+//   join 1 <name> <ranks> <epoch> <port>
 //   ended <epoch> <exit code> <cause> <port>
 //   leave <running | ended>
-//   start <epoch> <first rank> <world size> <address> <port> <cause> <lost> <left> <joined>
-//   <failed> stop <epoch> <cause> <orderly | now>       the service to a node finish <exit code>
+//
+// The service to a node:
+//   start <epoch> <first rank> <world size> <address> <port> <cause>
+//   stop <epoch> <cause> <orderly | now>
+//   finish <exit code>
 //   refuse <reason>
-//   beat                                       either to the other
+//
+// Either to the other:
+//   beat
 #pragma once
 
 #include <cstdint>
@@ -30,16 +36,6 @@ enum class ChangeCause {
 };
 // Returns "formed", "joined", "failed", "left" or "lost".
 std::string ToString(ChangeCause cause);
-
-// How often ranks were started again for each cause.
-struct ChangeCounts {
-  std::int64_t lost = 0;
-  std::int64_t left = 0;
-  std::int64_t joined = 0;
-  std::int64_t failed = 0;
-
-  bool operator==(const ChangeCounts&) const = default;
-};
 
 // A node is there, runs no ranks, and listens for the other ranks at `port` in case it gets rank 0.
 struct NodeJoins {
@@ -76,7 +72,6 @@ struct StartRanks {
   std::string address = {};
   std::uint16_t port = 0;
   ChangeCause cause = ChangeCause::kFormed;
-  ChangeCounts changes = {};
 
   bool operator==(const StartRanks&) const = default;
 };

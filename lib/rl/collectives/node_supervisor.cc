@@ -73,8 +73,10 @@ absl::StatusOr<NodesOptions> ParseNodes(const std::string& nodes, const std::str
       return runtime::InvalidArgument("--rendezvous '" + rendezvous +
                                       "' is no list of HOST:PORT, with commas between");
     }
+    std::string_view host = one.substr(0, end);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
     options.rendezvous.push_back(
-        {.host = std::string(one.substr(0, end)), .port = static_cast<std::uint16_t>(port)});
+        {.host = std::string(host), .port = static_cast<std::uint16_t>(port)});
   }
   options.name = name;
   if (name.empty()) {
@@ -252,8 +254,9 @@ bool NodeSupervisor::Await() {
 
 absl::StatusOr<NodeSupervisor::Turn> NodeSupervisor::RunRanks(const sigset_t& mask,
                                                               const StartRanks& start) {
+  const bool formed = start.cause == ChangeCause::kFormed;
+  if (epoch_ != 0) ++changes_[formed ? "rendezvous" : ToString(start.cause)];
   epoch_ = start.epoch;
-  changes_ = start.changes;
   spdlog::info("event=ranks_start epoch={} cause={} first_rank={} world_size={}", start.epoch,
                ToString(start.cause), start.first_rank, start.world_size);
   RankGroup group({.local_ranks = local_ranks_,

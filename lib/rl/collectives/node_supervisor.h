@@ -88,8 +88,9 @@ class NodeSupervisor final : private GroupOrders {
   RankProgress* progress() const { return own_progress_; }
   // This node's failures so far, by ToString of their cause.
   const std::map<std::string, std::int64_t>& failures() const { return failures_; }
-  // In a rank: how often the group has changed.
-  const ChangeCounts& changes() const { return changes_; }
+  // How often this node's ranks were started again, by ToString(ChangeCause), or "rendezvous" where
+  // the service was lost.
+  const std::map<std::string, std::int64_t>& changes() const { return changes_; }
 
  private:
   // How the time with one service ended.
@@ -133,7 +134,7 @@ class NodeSupervisor final : private GroupOrders {
   RankProgress* progress_ = nullptr;
   RankProgress* own_progress_ = nullptr;
   std::map<std::string, std::int64_t> failures_;
-  ChangeCounts changes_;
+  std::map<std::string, std::int64_t> changes_;
   std::uint64_t epoch_ = 0;
   int rank_listener_ = -1;
   // 0 unless this process serves.
