@@ -9,6 +9,7 @@ import collections
 import hashlib
 import json
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -137,7 +138,7 @@ def replay_size():
     for transitions in study["transitions"]:
         sets = [f"replay.table.0.max_size={transitions // study['unroll_length']}",
                 f"inference.unroll_length={study['unroll_length']}", *study["settings"]]
-        groups.append(proof.Group(f"{transitions}", 0))
+        groups.append(proof.Group(f"{transitions}", len(study["seeds"])))
         for seed in study["seeds"]:
             command = train("cartpole", seed, "--preset", "dqn", "--minutes", "20",
                             *(word for setting in sets for word in ("--set", setting)))
@@ -256,8 +257,8 @@ def all_proofs():
                                  environment={"SHOAL_REPLAY_KILLS": "200"})]),
         proof.Proof("replay-checkpoint", "a checkpoint of a table of 2 GB holds no lock for more than 20 ms and inserts and "
                     "samples up no more than twice as long; five minutes (in CI: replay_durability)",
-                    [proof.Piece("2-gb", ["build/bin/bench_replay_durability", "--directory", "{folder}", "--checkpoint-gb",
-                                          "2", "--seconds", "5", "--rounds", "5"], measure_checkpoint,
+                    [proof.Piece("2-gb", [*real_time(), "build/bin/bench_replay_durability", "--directory", "{folder}",
+                                          "--checkpoint-gb", "2", "--seconds", "5", "--rounds", "5"], measure_checkpoint,
                                  {"longest_hold_ms": ("<=", 20), "insert_p999_ratio": ("<=", 2),
                                   "sample_p999_ratio": ("<=", 2)})]),
         proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
@@ -272,6 +273,11 @@ def all_proofs():
 def measure_capacity(_, output):
     line = json.loads(output[output.rindex('{"bench":"replay_capacity"'):].splitlines()[0])
     return {name: line[name] for name in ("of_disk", "resident_of_memory", "samples_per_second", "inserts_per_second")}
+
+
+def real_time():
+    """Other programs preempt no thread that holds a lock, where the system allows this."""
+    return ["chrt", "-r", "1"] if os.geteuid() == 0 and shutil.which("chrt") else []
 
 
 def measure_checkpoint(_, output):
