@@ -40,7 +40,8 @@ struct TrainerOptions {
   // kFloat32, or kBFloat16 for the matrices of blocks and attention. Parameters, their gradients
   // and sums stay float32.
   runtime::DType precision = runtime::DType::kFloat32;
-  // Keep only each block's input for the backward pass (checkpointing.h).
+  // Keep only each block's input for the backward pass (checkpointing.h). ZeRO's stage 3 does so in
+  // any case, for all slices of a batch at once (batch_pass.h).
   bool checkpoint_blocks = false;
   // The number of tokens that run forward and backward at once. A rank's part of a
   // batch is cut between sequences, and the gradients add up. On a CPU, each of torch's threads
@@ -52,7 +53,8 @@ struct TrainerOptions {
   double max_gradient_norm = 1;
   // Weight decay applies to matrices, but not to biases and norms.
   training::OptimiserOptions optimiser = {.beta2 = 0.95, .weight_decay = 0.1};
-  // What the ranks divide among them, the same on all of them. It changes no bit of a step.
+  // What the ranks divide among them, the same on all of them. It changes no bit of a step. With an
+  // adapter, stage 3 is refused.
   training::ZeroStage zero_stage = training::ZeroStage::kNone;
   // If set, trains only a new adapter, which is random by `seed`.
   std::optional<LoraOptions> adapter = std::nullopt;
