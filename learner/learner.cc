@@ -8,6 +8,7 @@
 #include <chrono>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -394,6 +395,7 @@ absl::Status Learner::Train() {
   algorithms::UnrollBatch batch =
       BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
   batch.newest_is_trained = TrainedNumber() == parts.published_number;
+  const double rows = std::accumulate(batch.weight.begin(), batch.weight.end(), 0.0);
   parts.record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));
   const bool off_policy = parts.trainer->requirements().off_policy;
   if (!off_policy) {
@@ -416,7 +418,7 @@ absl::Status Learner::Train() {
   parts.record.report = *std::move(report);
   const auto updated = runtime::SystemClock().Now();
   parts.record.updating_seconds = Seconds(updated - begin);
-  SHOAL_ASSIGN_OR_RETURN(parts.record.ranks, stopwatch.Stop());
+  SHOAL_ASSIGN_OR_RETURN(parts.record.ranks, stopwatch.Stop(rows));
 
   if (off_policy) {
     parts.environment_steps = parts.earlier_environment_steps +

@@ -200,6 +200,8 @@ nlohmann::ordered_json ToJson(const UpdateRecord& record) {
   line["communication_seconds"] = record.ranks.communication_seconds;
   line["communication_bytes"] = record.ranks.communication_bytes;
   line["straggler_ratio"] = record.ranks.straggler_ratio();
+  line["rank_rows"] = record.ranks.rows;
+  line["data_skew"] = record.ranks.data_skew();
   return line;
 }
 
@@ -302,9 +304,14 @@ void LearnerMetrics::RecordRanks(const RankTimes& times) {
   runtime::MetricInfo working =
       Metric("rank_working_seconds", "s", "work of each rank in an update",
              "Time of each rank outside collective calls in the last update.");
+  runtime::MetricInfo rows = Metric("rank_rows", "rows", "rows of each rank in an update",
+                                    "Rows that each rank trained on in the last update.");
   working.draw = runtime::Draw::kLabels;
+  rows.draw = runtime::Draw::kLabels;
   for (std::size_t rank = 0; rank < times.working_seconds.size(); ++rank) {
-    metrics_.Gauge(working, {{"rank", std::to_string(rank)}}).Set(times.working_seconds[rank]);
+    const std::map<std::string, std::string> labels = {{"rank", std::to_string(rank)}};
+    metrics_.Gauge(working, labels).Set(times.working_seconds[rank]);
+    metrics_.Gauge(rows, labels).Set(times.rows[rank]);
   }
   metrics_
       .Gauge(Metric("communication_seconds", "s", "communication in an update",
@@ -319,6 +326,10 @@ void LearnerMetrics::RecordRanks(const RankTimes& times) {
       .Gauge(Metric("straggler_ratio", "", "slowest rank over the mean",
                     "Working time of the slowest rank in the last update, over the mean of all."))
       .Set(times.straggler_ratio());
+  metrics_
+      .Gauge(Metric("data_skew", "", "most rows of a rank over the mean",
+                    "Rows of the rank that had most in the last update, over the mean of all."))
+      .Set(times.data_skew());
 }
 
 void LearnerMetrics::Record(const UpdateRecord& record) {

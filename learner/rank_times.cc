@@ -8,27 +8,39 @@
 
 namespace shoal::learner {
 
-double RankTimes::straggler_ratio() const {
-  const double sum = std::accumulate(working_seconds.begin(), working_seconds.end(), 0.0);
+namespace {
+
+double LargestOverMean(const std::vector<double>& of_ranks) {
+  const double sum = std::accumulate(of_ranks.begin(), of_ranks.end(), 0.0);
   if (sum <= 0) return 1;
-  return *std::max_element(working_seconds.begin(), working_seconds.end()) *
-         static_cast<double>(working_seconds.size()) / sum;
+  return *std::max_element(of_ranks.begin(), of_ranks.end()) *
+         static_cast<double>(of_ranks.size()) / sum;
 }
+
+}  // namespace
+
+double RankTimes::straggler_ratio() const { return LargestOverMean(working_seconds); }
+double RankTimes::data_skew() const { return LargestOverMean(rows); }
 
 RankStopwatch::RankStopwatch(collectives::GradientReducer& reducer, const runtime::Clock& clock)
     : reducer_(reducer), clock_(clock), began_(clock.Now()), before_(reducer.communication()) {}
 
-absl::StatusOr<RankTimes> RankStopwatch::Stop() {
+absl::StatusOr<RankTimes> RankStopwatch::Stop(double rows) {
   RankTimes times;
   if (reducer_.world_size() == 1) return times;
   const collectives::Communication after = reducer_.communication();
   times.communication_seconds = after.seconds - before_.seconds;
   times.communication_bytes = static_cast<double>(after.bytes - before_.bytes);
   const double all = std::chrono::duration<double>(clock_.Now() - began_).count();
-  times.working_seconds.resize(static_cast<std::size_t>(reducer_.world_size()));
-  times.working_seconds[static_cast<std::size_t>(reducer_.rank())] =
-      std::max(0.0, all - times.communication_seconds);
-  SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<double>(times.working_seconds)));
+  const auto ranks = static_cast<std::ptrdiff_t>(reducer_.world_size());
+  // The seconds of all ranks, then their rows.
+  std::vector<double> shared(static_cast<std::size_t>(2 * ranks));
+  const auto own = static_cast<std::size_t>(reducer_.rank());
+  shared[own] = std::max(0.0, all - times.communication_seconds);
+  shared[own + static_cast<std::size_t>(ranks)] = rows;
+  SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<double>(shared)));
+  times.working_seconds.assign(shared.begin(), shared.begin() + ranks);
+  times.rows.assign(shared.begin() + ranks, shared.end());
   return times;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how the ranks of a learner spend one update: each rank's own work, and the time in which
-// this rank did nothing but communicate.
+// Measures how the ranks of a learner share one update: each rank's own work and data, and the time
+// in which this rank did nothing but communicate.
 //
 //   RankStopwatch stopwatch(reducer, clock);
 //   ...                                                       // the update
-//   SHOAL_ASSIGN_OR_RETURN(RankTimes times, stopwatch.Stop());   // on all ranks
+//   SHOAL_ASSIGN_OR_RETURN(RankTimes times, stopwatch.Stop(rows));   // on all ranks
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,8 @@ namespace shoal::learner {
 struct RankTimes {
   // The seconds of each rank outside collective calls, by rank. Empty for a group of one.
   std::vector<double> working_seconds;
+  // The rows that each rank trained on, in the same way.
+  std::vector<double> rows;
   // What this rank spent within collective calls. It includes waiting for slower ranks.
   double communication_seconds = 0;
   // Of the arrays that this rank passed to collective calls.
@@ -27,6 +29,9 @@ struct RankTimes {
   // The working time of the slowest rank in units of the mean: 1 when all are equally fast, and for
   // a group of one.
   double straggler_ratio() const;
+  // The same for the rows: how unequal the data of the ranks are. A rank whose working time is in
+  // the same proportion is slow because it has more to do.
+  double data_skew() const;
 };
 
 // Not thread-safe: it is used by the thread that makes the collective calls.
@@ -34,9 +39,10 @@ class RankStopwatch {
  public:
   // Starts. Both outlive this.
   RankStopwatch(collectives::GradientReducer& reducer, const runtime::Clock& clock);
-  // Exchanges the times, which takes one collective call; all ranks must make it. Returns the
-  // reducer's errors. For a group of one it calls nothing.
-  absl::StatusOr<RankTimes> Stop();
+  // Exchanges the times and the number of rows that this rank trained on, which takes one
+  // collective call; all ranks must make it. Returns the reducer's errors. For a group of one it
+  // calls nothing.
+  absl::StatusOr<RankTimes> Stop(double rows);
 
  private:
   collectives::GradientReducer& reducer_;

@@ -88,6 +88,21 @@ TEST_CASE("what the circuit breaker undid is counted by reason and action") {
   REQUIRE(line["reason"] == "not_finite");
 }
 
+TEST_CASE(
+    "how unequal the work and the data of ranks are is reported, and nothing of a rank alone") {
+  UpdateRecord record = SomeRecord();
+  record.ranks = {.working_seconds = {1, 3}, .rows = {30, 10}, .communication_seconds = 0.5};
+  const Reported reported = ReportTwice(record);
+  RequireLines(reported.text, {"shoal_learner_straggler_ratio 1.5", "shoal_learner_data_skew 1.5",
+                               "shoal_learner_rank_rows{rank=\"0\"} 30",
+                               "shoal_learner_rank_rows{rank=\"1\"} 10"});
+  REQUIRE(reported.line.at("rank_rows") == std::vector<double>{30, 10});
+  REQUIRE(reported.line.at("data_skew") == 1.5);
+  const Reported alone = ReportTwice(SomeRecord());
+  REQUIRE(alone.text.find("data_skew") == std::string::npos);
+  REQUIRE_FALSE(alone.line.contains("data_skew"));
+}
+
 TEST_CASE("rows by staleness are a histogram over all updates, and counts of each update") {
   const Reported reported = ReportTwice(SomeRecord());
   RequireLines(reported.text, {"shoal_learner_row_staleness_publications_count 20",

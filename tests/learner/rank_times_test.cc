@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <vector>
 
 #include "tests/doubles/manual_clock.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Rank 1 of three. The others work for 200 and 400 ms in each update.
+// Rank 1 of three. The others work for 200 and 400 ms in each update, on 100 and 20 rows.
 class MiddleRank final : public collectives::GradientReducer {
  public:
   std::int64_t rank() const override { return 1; }
@@ -21,6 +22,8 @@ class MiddleRank final : public collectives::GradientReducer {
     ++sums;
     values[0] += 0.2;
     values[2] += 0.4;
+    values[3] += 100;
+    values[5] += 20;
     return end;
   }
   absl::Status AllReduceMax(std::span<double>) override { return absl::OkStatus(); }
@@ -39,13 +42,13 @@ class MiddleRank final : public collectives::GradientReducer {
 
 }  // namespace
 
-TEST_CASE("the time of an update is divided into work, by rank, and communication") {
+TEST_CASE("an update is divided into work and rows, by rank, and communication") {
   doubles::ManualClock clock;
   MiddleRank group;
   RankStopwatch stopwatch(group, clock);
   clock.Advance(milliseconds(1000));
   group.spent = {.calls = 13, .bytes = 1600, .seconds = 5.7};
-  const RankTimes times = stopwatch.Stop().value();
+  const RankTimes times = stopwatch.Stop(30).value();
   REQUIRE(times.communication_seconds == Approx(0.7));
   REQUIRE(times.communication_bytes == 600);
   REQUIRE(times.working_seconds.size() == 3);
@@ -53,6 +56,8 @@ TEST_CASE("the time of an update is divided into work, by rank, and communicatio
   REQUIRE(times.working_seconds[1] == Approx(0.3));
   REQUIRE(times.working_seconds[2] == Approx(0.4));
   REQUIRE(times.straggler_ratio() == Approx(4.0 / 3.0));
+  REQUIRE(times.rows == std::vector<double>{100, 30, 20});
+  REQUIRE(times.data_skew() == Approx(2));
   REQUIRE(group.sums == 1);
 }
 
@@ -60,15 +65,16 @@ TEST_CASE("times that cannot be exchanged are the group's error") {
   const doubles::ManualClock clock;
   MiddleRank group;
   group.end = absl::UnavailableError("rank 2 was lost");
-  REQUIRE(absl::IsUnavailable(RankStopwatch(group, clock).Stop().status()));
+  REQUIRE(absl::IsUnavailable(RankStopwatch(group, clock).Stop(30).status()));
 }
 
 TEST_CASE("a rank alone has nothing to exchange and no straggler") {
   const doubles::ManualClock clock;
   collectives::SingleRank alone;
-  const RankTimes times = RankStopwatch(alone, clock).Stop().value();
+  const RankTimes times = RankStopwatch(alone, clock).Stop(30).value();
   REQUIRE(times.working_seconds.empty());
   REQUIRE(times.straggler_ratio() == 1);
+  REQUIRE(times.data_skew() == 1);
 }
 
 }  // namespace shoal::learner

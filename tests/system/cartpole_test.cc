@@ -160,6 +160,7 @@ TEST_CASE("two learner ranks in a ring learn CartPole and agree in every bit aft
   REQUIRE(run.output().find("event=ended") == std::string::npos);
   REQUIRE(run.File("logs/learner-0.log").find("event=rank_ended") == std::string::npos);
   REQUIRE(run.Last("learner.jsonl", "straggler_ratio") >= 1);
+  REQUIRE(run.Last("learner.jsonl", "data_skew") >= 1);
   REQUIRE(run.Last("learner.jsonl", "communication_seconds") > 0);
   REQUIRE(run.Last("learner.jsonl", "communication_bytes") > 0);
 }
