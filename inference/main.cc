@@ -19,6 +19,9 @@ int main(int argc, char** argv) {
   algorithms::AlgorithmOptions algorithm;
   program.AddSection("algorithm", algorithm);
   if (const auto code = program.Parse(argc, argv)) return *code;
+  if (const absl::Status appended = algorithm.AppendMembers(config.policy); !appended.ok()) {
+    return program.Fail(appended);
+  }
   config.priority = inference::TargetPriorities(algorithm);
   config.run = program.run();
   config.cluster = program.cluster();

@@ -47,6 +47,9 @@ int main(int argc, char** argv) {
       "of this many rows, and stop");
   if (const auto code = program.Parse(argc, argv)) return *code;
   if (!launched.ok()) return program.Fail(launched.status());
+  if (const absl::Status appended = setup.algorithm.AppendMembers(setup.policy); !appended.ok()) {
+    return program.Fail(appended);
+  }
   if (unroll_rows > 0) {
     const std::int64_t columns =
         learner::UnrollsOfRank(setup.learner.round_unrolls, 0, program.cluster().learner_ranks);

@@ -49,6 +49,9 @@ int main(int argc, char** argv) {
                   "host:port, with commas, at which the replay shards, the inference servers, the "
                   "learner and the actors serve metrics");
   if (const auto code = program.Parse(argc, argv)) return *code;
+  if (const absl::Status appended = setup.algorithm.AppendMembers(setup.policy); !appended.ok()) {
+    return program.Fail(appended);
+  }
   setup.run = program.run();
   setup.cluster = program.cluster();
   if (!metrics.empty()) setup.metrics = absl::StrSplit(metrics, ',');

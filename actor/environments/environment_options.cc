@@ -104,6 +104,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Group("faults", faults);
   visitor.Group("simulation", simulation);
   visitor.Group("placement", placement);
+  visitor.Group("exploration", exploration);
   visitor.Group("host", host);
 }
 

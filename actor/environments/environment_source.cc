@@ -2,6 +2,7 @@
 #include "actor/environments/environment_source.h"
 
 #include "actor/environments/classic/simulation_kind.h"
+#include "actor/environments/exploring_environment.h"
 #include "actor/environments/fleet_source.h"
 #include "actor/environments/placement_environment.h"
 #include "actor/environments/redfish_source.h"
@@ -33,6 +34,13 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakePlacementSource(const Sou
       });
 }
 
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeTaskSource(const SourceConfig& config) {
+  if (config.environment.kind == "placement") return MakePlacementSource(config);
+  if (config.environment.kind != "redfish") return MakeSimulationSource(config);
+  if (config.environment.fleet_size > 1) return MakeFleetSource(config);
+  return MakeRedfishSource(config);
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Environment>> UniformSource::Create(boost::asio::any_io_executor,
@@ -44,10 +52,11 @@ std::vector<std::unique_ptr<Environment>> UniformSource::Create(boost::asio::any
 }
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config) {
-  if (config.environment.kind == "placement") return MakePlacementSource(config);
-  if (config.environment.kind != "redfish") return MakeSimulationSource(config);
-  if (config.environment.fleet_size > 1) return MakeFleetSource(config);
-  return MakeRedfishSource(config);
+  SHOAL_ASSIGN_OR_RETURN(auto source, MakeTaskSource(config));
+  const ExplorationOptions& exploration = config.environment.exploration;
+  if (exploration.members == 0) return source;
+  return MakeExploringSource(std::move(source), exploration,
+                             runtime::DeriveSeed(config.seed, "exploration"));
 }
 
 }  // namespace shoal::actor

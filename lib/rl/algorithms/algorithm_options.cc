@@ -2,12 +2,23 @@
 #include "rl/algorithms/algorithm_options.h"
 
 #include "rl/algorithms/algorithm_registry.h"
+#include "rl/estimators/exploration_family.h"
 
 namespace shoal::algorithms {
 
 void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("name", name, {.help = "algorithm", .choices = AlgorithmNames()});
   visitor.Knob("gamma", gamma, {.help = "discount", .min = 0, .max = 1});
+  visitor.Knob("members", members,
+               {.help = "DQN, IQN: policies of the family that explores, as "
+                        "environment.exploration.members; 0: no family",
+                .min = 0,
+                .max = 256});
+  visitor.Knob("least_gamma", least_gamma,
+               {.help = "discount of the family's policy that explores most; that of the first is "
+                        "gamma",
+                .min = 0,
+                .max = 1});
   visitor.Knob("lambda", lambda,
                {.help = "trace of the advantages, or of Retrace", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
@@ -122,6 +133,33 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "largest size of a reward that is clipped symmetrically", .min = 0});
   visitor.Knob("normalise_returns", normalise_returns,
                {.help = "divides rewards by the running deviation of discounted returns"});
+}
+
+ActionValueTargetOptions AlgorithmOptions::action_value_targets() const {
+  ActionValueTargetOptions targets{.gamma = gamma,
+                                   .reward_scale = reward_scale,
+                                   .n_step = n_step,
+                                   .transformed = transform_values};
+  if (members < 1) return targets;
+  const auto family = estimators::NguFamily(static_cast<std::size_t>(members),
+                                            {.greatest_gamma = gamma, .least_gamma = least_gamma});
+  for (const auto& policy : family) targets.member_gamma.push_back(policy.gamma);
+  return targets;
+}
+
+absl::Status AlgorithmOptions::AppendMembers(model::PolicySpec& policy) const {
+  if (members == 0) return absl::OkStatus();
+  if (!policy.action_values || policy.has_convolution()) {
+    return runtime::InvalidArgument(
+        "algorithm.members is above 0, which needs policy.action_values and observations that are "
+        "no frames");
+  }
+  if (gamma >= 1 || least_gamma >= 1) {
+    return runtime::InvalidArgument(
+        "algorithm.members is above 0, which needs gamma and least_gamma below 1");
+  }
+  policy.observation_size += members;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<training::OptimiserOptions> AlgorithmOptions::optimiser_options() const {

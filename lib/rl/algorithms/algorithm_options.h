@@ -10,6 +10,7 @@
 #include "rl/algorithms/targets.h"
 #include "rl/estimators/reward_clipping.h"
 #include "rl/estimators/vtrace.h"
+#include "rl/model/policy_spec.h"
 #include "rl/training/optimiser_options.h"
 
 namespace shoal::algorithms {
@@ -18,6 +19,12 @@ struct AlgorithmOptions {
   // One of AlgorithmNames() (algorithm_registry.h).
   std::string name = "ppo";
   double gamma = 0.99;
+  // DQN, IQN: N, the policies of a family whose discounts go from gamma of policy 0 to least_gamma
+  // of policy N - 1 (estimators/exploration_family.h). Observations then end with N numbers that
+  // tell the policy, which the actor appends (environment.exploration) and which
+  // policy.observation_size does not count. 0: there is no family.
+  std::int64_t members = 0;
+  double least_gamma = 0.99;
   double lambda = 0.95;
   // PPO: the importance weight is clipped to 1 +- clip.
   double clip = 0.2;
@@ -108,12 +115,10 @@ struct AlgorithmOptions {
     if (reward_clipping == "asymmetric") return estimators::RewardClipping::kAsymmetric;
     return estimators::RewardClipping::kNone;
   }
-  ActionValueTargetOptions action_value_targets() const {
-    return {.gamma = gamma,
-            .reward_scale = reward_scale,
-            .n_step = n_step,
-            .transformed = transform_values};
-  }
+  ActionValueTargetOptions action_value_targets() const;
+  // Makes the network see which policy of the family acts. INVALID_ARGUMENT, which names the knob,
+  // where it cannot, and for discounts that no family has.
+  absl::Status AppendMembers(model::PolicySpec& policy) const;
   // INVALID_ARGUMENT for an unknown optimiser, or an option of it that is out of range.
   absl::StatusOr<training::OptimiserOptions> optimiser_options() const;
   estimators::VtraceOptions vtrace() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/targets.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -72,6 +73,22 @@ Targets ByColumn(const UnrollBatch& batch, const PolicyView& view, const TargetO
     }
   }
   return targets;
+}
+
+// Gives the rows the discounts of the family's policies that acted.
+void TakeMemberDiscounts(const UnrollBatch& batch, std::size_t column,
+                         std::span<const double> member_gamma, Column& cut) {
+  if (member_gamma.empty()) return;
+  const auto columns = static_cast<std::size_t>(batch.columns);
+  const auto rows = static_cast<std::size_t>(batch.length + 1) * columns;
+  const std::size_t size = batch.observation.size() / rows;
+  for (std::size_t t = 0; t < cut.discount.size(); ++t) {
+    if (cut.discount[t] == 0) continue;
+    const std::size_t end = (t * columns + column + 1) * size;
+    const auto members = std::span(batch.observation).subspan(0, end).last(member_gamma.size());
+    const auto greatest = std::max_element(members.begin(), members.end()) - members.begin();
+    cut.discount[t] = static_cast<float>(member_gamma[static_cast<std::size_t>(greatest)]);
+  }
 }
 
 estimators::ValueTransform TransformOf(const ActionValueTargetOptions& options) {
@@ -156,6 +173,7 @@ std::vector<float> RetraceActionValueTargets(const UnrollBatch& batch, const Pre
     Column column =
         Cut(batch, values, b,
             {.gamma = options.gamma, .lambda = lambda, .reward_scale = options.reward_scale});
+    TakeMemberDiscounts(batch, b, options.member_gamma, column);
     const std::size_t length = column.reward.size();
     std::vector<float> recorded;
     for (std::size_t t = 0; t < length; ++t) {
@@ -194,6 +212,7 @@ std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const 
     Column column =
         Cut(batch, view, b,
             {.gamma = options.gamma, .lambda = 1, .reward_scale = options.reward_scale});
+    TakeMemberDiscounts(batch, b, options.member_gamma, column);
     const std::size_t length = column.reward.size();
     for (std::size_t t = 0; t < length && !bonus.empty(); ++t) {
       column.reward[t] += column.discount[t] * bonus[(t + 1) * columns + b];

@@ -70,6 +70,9 @@ Targets VtraceTargets(const UnrollBatch& batch, const PolicyView& view,
 // How targets of action values are made of rewards and later values.
 struct ActionValueTargetOptions {
   double gamma = 0.99;
+  // The discounts of a family of N policies, of which rows tell by the last N numbers of their
+  // observation which one acted: the place of the greatest. Empty: gamma for all rows.
+  std::vector<double> member_gamma = {};
   double reward_scale = 1.0;
   // n: rewards of this many rows count before the value of the row after them does. A shorter
   // return ends where the episode or the unroll does.
@@ -84,7 +87,7 @@ struct ActionValueTargetOptions {
 // V(final); where the final observation was lost, the return of an earlier row bootstraps from the
 // TRUNCATED row itself. `bonus` [T+1, B] is what arriving in a row earns besides, as the entropy
 // does in soft returns; empty: nothing. REQUIRES: batch.Validate accepted the batch, and there is
-// no bonus with `transformed`.
+// no bonus with `transformed`. With member_gamma observations have at least N numbers.
 std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
                                       const ActionValueTargetOptions& options,
                                       std::span<const float> bonus = {});

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/exploration_options.h"
+
+namespace shoal::actor {
+
+void ExplorationOptions::Visit(runtime::Visitor& visitor) {
+  visitor.Knob("members", members,
+               {.help = "policies of the family that explores, as algorithm.members; 0: novelty is "
+                        "not rewarded",
+                .min = 0,
+                .max = 256});
+  visitor.Knob(
+      "greatest_beta", greatest_beta,
+      {.help = "factor on novelty of the policy that explores most", .min = 0, .max = 1000});
+  visitor.Knob("embedding_size", embedding_size,
+               {.help = "length of the random projections by which observations are compared; 0: "
+                        "the observations themselves",
+                .min = 0,
+                .max = 4096});
+  visitor.Knob("neighbours", neighbours,
+               {.help = "nearest observations of the episode that make an observation's novelty",
+                .min = 1,
+                .max = 1000});
+  visitor.Knob("memory", memory,
+               {.help = "observations of an episode that are remembered, the last ones",
+                .min = 1,
+                .max = 1'000'000});
+  visitor.Knob("life_long_limit", life_long_limit,
+               {.help = "the most by which life-long novelty multiplies an episode's; 1: it does "
+                        "not count",
+                .min = 1,
+                .max = 1000});
+  visitor.Knob("life_long_rate", life_long_rate,
+               {.help = "how fast what was seen stops being new: about the share of its error that "
+                        "an observation takes away",
+                .min = 0,
+                .max = 1});
+}
+
+}  // namespace shoal::actor

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Section [environment.exploration]: whether and how environments reward novelty.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/runtime/config.h"
+
+namespace shoal::actor {
+
+struct ExplorationOptions {
+  // N: the policies of the family, of which each training episode plays one. 0: novelty is not
+  // rewarded, and observations are those of the task. The learner has the same number as
+  // algorithm.members.
+  std::int64_t members = 0;
+  // beta of the policy that explores most; policy 0 has 0 (estimators/exploration_family.h).
+  double greatest_beta = 0.3;
+  // The length of the embeddings that episodes are compared by, which a fixed random matrix makes
+  // of observations. 0: they are the observations.
+  std::int64_t embedding_size = 0;
+  // The neighbours that make the novelty of an observation in its episode, and the observations of
+  // an episode that are remembered, the last ones.
+  std::int64_t neighbours = 10;
+  std::int64_t memory = 30000;
+  // The most by which life-long novelty multiplies that of an episode. With 1 it does not count.
+  double life_long_limit = 5;
+  // How fast the predictor of random network distillation learns: about the share of its error
+  // that an observation takes away.
+  double life_long_rate = 0.02;
+
+  void Visit(runtime::Visitor& visitor);
+};
+
+}  // namespace shoal::actor

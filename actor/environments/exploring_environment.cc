@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor/environments/exploring_environment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "platform/runtime/random.h"
+#include "rl/estimators/novelty.h"
+
+namespace shoal::actor {
+namespace {
+
+// Entries have variance 1 / embedding, so that distances are kept on average.
+std::vector<float> RandomProjection(std::size_t embedding, std::size_t size, std::uint64_t seed) {
+  runtime::Random random(runtime::DeriveSeed(seed, "projection"));
+  std::vector<float> matrix(embedding * size);
+  const double deviation = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(embedding, 1)));
+  for (float& entry : matrix) entry = static_cast<float>(deviation * random.Normal());
+  return matrix;
+}
+
+class ExploringSource final : public EnvironmentSource {
+ public:
+  ExploringSource(std::unique_ptr<EnvironmentSource> task, EnvironmentSpec spec,
+                  const ExplorationOptions& options, std::uint64_t seed)
+      : task_(std::move(task)), spec_(std::move(spec)), options_(options), seed_(seed) {}
+
+  const EnvironmentSpec& spec() const override { return spec_; }
+  const std::vector<Pair>& pairs() const override { return task_->pairs(); }
+  std::vector<std::unique_ptr<Environment>> Create(boost::asio::any_io_executor executor,
+                                                   std::uint64_t first_environment,
+                                                   std::size_t count) const override {
+    auto environments = task_->Create(std::move(executor), first_environment, count);
+    for (std::unique_ptr<Environment>& environment : environments) {
+      environment = std::make_unique<ExploringEnvironment>(std::move(environment), task_->spec(),
+                                                           options_, seed_);
+    }
+    return environments;
+  }
+
+ private:
+  const std::unique_ptr<EnvironmentSource> task_;
+  const EnvironmentSpec spec_;
+  const ExplorationOptions options_;
+  const std::uint64_t seed_;
+};
+
+}  // namespace
+
+ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
+                                           const EnvironmentSpec& spec,
+                                           const ExplorationOptions& options, std::uint64_t seed)
+    : task_(std::move(task)),
+      size_(static_cast<std::size_t>(spec.observation_size())),
+      life_long_limit_(options.life_long_limit),
+      seed_(seed),
+      family_(estimators::NguFamily(static_cast<std::size_t>(options.members),
+                                    {.greatest_beta = options.greatest_beta})),
+      projection_(RandomProjection(static_cast<std::size_t>(options.embedding_size), size_, seed)),
+      memory_({.size = options.embedding_size > 0 ? static_cast<std::size_t>(options.embedding_size)
+                                                  : size_,
+               .neighbours = static_cast<std::size_t>(options.neighbours),
+               .capacity = static_cast<std::size_t>(options.memory)}),
+      distillation_({.size = size_,
+                     .rate = options.life_long_rate,
+                     .seed = runtime::DeriveSeed(seed, "distillation")}) {}
+
+absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSpec& task,
+                                                             const ExplorationOptions& options) {
+  if (options.members < 1) {
+    return runtime::InvalidArgument("environment.exploration.members: no policy");
+  }
+  if (!task.content_fields.empty() || task.observation_shape.size() != 1 ||
+      task.observation_shape[0] < 1 || task.observation_dtype != runtime::DType::kFloat32) {
+    return runtime::InvalidArgument(
+        "environment.exploration.members is above 0, which needs observations that are one vector "
+        "of floats and nothing else");
+  }
+  EnvironmentSpec spec = task;
+  spec.observation_shape = {task.observation_size() + options.members};
+  spec.tells_goals = false;
+  return spec;
+}
+
+void ExploringEnvironment::Reset(const EpisodeStart& start, Done done) {
+  evaluation_ = start.evaluation || (start.environment_id & kEvaluationEnvironments) != 0;
+  const double draw = runtime::UniformAt(seed_, start.environment_id, start.episode, 0);
+  member_ = evaluation_ ? 0 : static_cast<std::size_t>(draw * static_cast<double>(family_.size()));
+  memory_.BeginEpisode();
+  task_->Reset(start, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
+    if (transition.ok()) transition = Explored(*std::move(transition));
+    done(std::move(transition));
+  });
+}
+
+void ExploringEnvironment::Step(std::int64_t action, Done done) {
+  task_->Step(action, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
+    if (transition.ok()) transition = Explored(*std::move(transition));
+    done(std::move(transition));
+  });
+}
+
+void ExploringEnvironment::StepBox(std::span<const float> action, Done done) {
+  task_->StepBox(action, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
+    if (transition.ok()) transition = Explored(*std::move(transition));
+    done(std::move(transition));
+  });
+}
+
+Transition ExploringEnvironment::Explored(Transition transition) {
+  std::vector<float>& numeric = transition.observation.numeric;
+  if (numeric.size() != size_) return transition;
+  if (!evaluation_) {
+    const double novelty = Novelty(numeric);
+    transition.reward += static_cast<float>(family_[member_].beta * novelty);
+  }
+  numeric.resize(size_ + family_.size());
+  numeric[size_ + member_] = 1.0F;
+  return transition;
+}
+
+double ExploringEnvironment::Novelty(std::span<const float> observation) {
+  const double episodic =
+      projection_.empty() ? memory_.Add(observation) : memory_.Add(Embedding(observation));
+  const auto error = static_cast<float>(distillation_.Observe(observation));
+  const double novelty =
+      estimators::IntrinsicReward(episodic, static_cast<double>(error), errors_.mean(0),
+                                  std::sqrt(errors_.variance(0)), life_long_limit_);
+  errors_.Add({&error, 1});
+  return novelty;
+}
+
+std::vector<float> ExploringEnvironment::Embedding(std::span<const float> observation) const {
+  std::vector<float> embedding(projection_.size() / size_);
+  for (std::size_t i = 0; i < embedding.size(); ++i) {
+    const float* const row = projection_.data() + i * size_;
+    for (std::size_t j = 0; j < size_; ++j) embedding[i] += row[j] * observation[j];
+  }
+  return embedding;
+}
+
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeExploringSource(
+    std::unique_ptr<EnvironmentSource> task, const ExplorationOptions& options,
+    std::uint64_t seed) {
+  SHOAL_ASSIGN_OR_RETURN(EnvironmentSpec spec, ExploringEnvironment::SpecOf(task->spec(), options));
+  return std::make_unique<ExploringSource>(std::move(task), std::move(spec), options, seed);
+}
+
+}  // namespace shoal::actor

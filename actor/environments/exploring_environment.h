@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// An environment whose episodes are played by a family of policies, and whose rewards say what is
+// new as well: the actor's part of Never Give Up (Badia et al. 2020).
+//
+// Around an environment of vectors it does three things. Each episode of training draws one of the
+// N policies of the family (estimators/exploration_family.h); evaluations play policy 0, which only
+// exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
+// step's reward is r + beta_i r_intrinsic, where r_intrinsic is how new the observation that it led
+// to is in the episode, times how new it is in the life of this environment (estimators/novelty.h).
+// So the family is known to the network as it is to the learner, which takes the discount gamma_i
+// by those numbers (algorithms/targets.h), and no message differs. An episode's facts, success
+// among them, are those of the task.
+//
+// It differs from the paper in that embeddings are observations or random projections of these and
+// not learned, that each environment has a predictor of its own, whose life is that of the actor's
+// process, and that the network does not see the rewards of the step before.
+//
+// In an evaluation nothing is rewarded but the task, and nothing is learned of what is new.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "actor/environments/environment.h"
+#include "actor/environments/environment_source.h"
+#include "actor/environments/exploration_options.h"
+#include "actor/environments/network_distillation.h"
+#include "actor/environments/novelty_memory.h"
+#include "platform/runtime/status.h"
+#include "rl/estimators/exploration_family.h"
+#include "rl/estimators/running_moments.h"
+
+namespace shoal::actor {
+
+class ExploringEnvironment final : public Environment {
+ public:
+  // `spec` is that of `task`. Episodes draw their policies by `seed`, environment and episode.
+  // REQUIRES: SpecOf accepts the spec and the options.
+  ExploringEnvironment(std::unique_ptr<Environment> task, const EnvironmentSpec& spec,
+                       const ExplorationOptions& options, std::uint64_t seed);
+
+  // Returns the spec of the environment around one of `task`. INVALID_ARGUMENT, which names the
+  // knob, where observations are not one vector of floats, or no family.
+  static absl::StatusOr<EnvironmentSpec> SpecOf(const EnvironmentSpec& task,
+                                                const ExplorationOptions& options);
+
+  void Reset(const EpisodeStart& start, Done done) override;
+  void Step(std::int64_t action, Done done) override;
+  void StepBox(std::span<const float> action, Done done) override;
+  EpisodeFacts facts() const override { return task_->facts(); }
+
+  // The policy that plays the running episode, 0 to N - 1.
+  std::size_t member() const { return member_; }
+
+ private:
+  // Returns the transition as the family sees it.
+  Transition Explored(Transition transition);
+  // Returns how new the observation is, and learns it.
+  double Novelty(std::span<const float> observation);
+  std::vector<float> Embedding(std::span<const float> observation) const;
+
+  const std::unique_ptr<Environment> task_;
+  const std::size_t size_;
+  const double life_long_limit_;
+  const std::uint64_t seed_;
+  const std::vector<estimators::ExplorationPolicy> family_;
+  const std::vector<float> projection_;  // [embedding, size]; empty: none
+  NoveltyMemory memory_;
+  NetworkDistillation distillation_;
+  estimators::RunningMoments errors_{1};
+  std::size_t member_ = 0;
+  bool evaluation_ = false;
+};
+
+// Returns a source of exploring environments around those of `task`. INVALID_ARGUMENT as in SpecOf.
+absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeExploringSource(
+    std::unique_ptr<EnvironmentSource> task, const ExplorationOptions& options, std::uint64_t seed);
+
+}  // namespace shoal::actor
