@@ -1,2 +1,253 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/environments/exploring_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "actor/environments/classic/key_door_maze.h"
+#include "actor/environments/simulated_environment.h"
+#include "platform/runtime/random.h"
+
+namespace shoal::actor {
+namespace {
+
+// A row of cells. In each, one action leads on and the others back to the start; the end earns 1.
+class Lock final : public Simulation {
+ public:
+  static constexpr std::int64_t kCells = 12;
+  static constexpr std::int64_t kActions = 4;
+
+  const SimulationSpec& spec() const override { return spec_; }
+  void Reset(const EpisodeDraws&) override { cell_ = 0; }
+  SimulationStep Step(std::int64_t action) override {
+    cell_ = action == (cell_ * 7 + 3) % kActions ? cell_ + 1 : 0;
+    const bool end = cell_ == kCells - 1;
+    return {.reward = end ? 1.0F : 0.0F, .terminated = end};
+  }
+  void Observe(std::span<float> out) const override {
+    std::fill(out.begin(), out.end(), 0.0F);
+    out[static_cast<std::size_t>(cell_)] = 1.0F;
+  }
+
+ private:
+  const SimulationSpec spec_ = {.name = "lock",
+                                .observation_shape = {kCells},
+                                .actions = kActions,
+                                .step_limit = 20,
+                                .success_return = 1};
+  std::int64_t cell_ = 0;
+};
+
+template <typename Task>
+std::unique_ptr<ExploringEnvironment> Make(const ExplorationOptions& options,
+                                           std::uint64_t seed = 1) {
+  const EnvironmentSpec spec = SimulatedEnvironment::SpecOf(Task().spec());
+  REQUIRE(ExploringEnvironment::SpecOf(spec, options).ok());
+  return std::make_unique<ExploringEnvironment>(
+      std::make_unique<SimulatedEnvironment>(std::make_unique<Task>(), seed), spec, options, seed);
+}
+
+Transition Played(const std::function<void(Environment::Done)>& call) {
+  std::optional<absl::StatusOr<Transition>> answer;
+  call([&](absl::StatusOr<Transition> transition) { answer = std::move(transition); });
+  REQUIRE(answer.has_value());
+  REQUIRE(answer->ok());
+  return **answer;
+}
+
+Transition Begin(Environment& environment, const EpisodeStart& start) {
+  return Played([&](auto done) { environment.Reset(start, done); });
+}
+
+Transition Act(Environment& environment, std::int64_t action) {
+  return Played([&](auto done) { environment.Step(action, done); });
+}
+
+TEST_CASE(
+    "Episodes draw the family's policies alike, and observations end with the one that plays") {
+  const auto environment = Make<KeyDoorMaze>({.members = 4});
+  std::map<std::size_t, int> episodes;
+  for (std::uint64_t episode = 0; episode < 400; ++episode) {
+    const auto start = Begin(*environment, {.environment_id = 2, .episode = episode});
+    REQUIRE(start.observation.numeric.size() == 126);
+    const std::vector<float> tail(start.observation.numeric.end() - 4,
+                                  start.observation.numeric.end());
+    std::vector<float> expected(4);
+    expected[environment->member()] = 1;
+    REQUIRE(tail == expected);
+    REQUIRE(start.reward == 0);
+    ++episodes[environment->member()];
+  }
+  REQUIRE(episodes.size() == 4);
+  for (const auto& [member, count] : episodes) REQUIRE(count > 70);
+}
+
+TEST_CASE("Policies of episodes are a function of seed, environment and episode") {
+  const auto members = [](std::uint64_t seed, std::uint64_t id) {
+    const auto environment = Make<Lock>({.members = 8}, seed);
+    std::vector<std::size_t> drawn;
+    for (std::uint64_t episode = 0; episode < 20; ++episode) {
+      Begin(*environment, {.environment_id = id, .episode = episode});
+      drawn.push_back(environment->member());
+    }
+    return drawn;
+  };
+  REQUIRE(members(1, 3) == members(1, 3));
+  REQUIRE(members(1, 3) != members(2, 3));
+  REQUIRE(members(1, 3) != members(1, 4));
+}
+
+TEST_CASE("The policy that exploits earns the task's rewards, and others what is new as well") {
+  const auto environment = Make<KeyDoorMaze>({.members = 2, .greatest_beta = 0.5});
+  std::set<std::size_t> seen;
+  for (std::uint64_t episode = 0; episode < 20; ++episode) {
+    Begin(*environment, {.environment_id = 2, .episode = episode});
+    seen.insert(environment->member());
+    const float first_visit = Act(*environment, KeyDoorMaze::kDown).reward;
+    const float hit_a_wall = Act(*environment, KeyDoorMaze::kLeft).reward;
+    if (environment->member() == 0) {
+      REQUIRE(first_visit == 0);
+      REQUIRE(hit_a_wall == 0);
+    } else {
+      REQUIRE(hit_a_wall > 0);
+      REQUIRE(first_visit > 10 * hit_a_wall);
+    }
+  }
+  REQUIRE(seen.size() == 2);
+}
+
+TEST_CASE("Evaluations play the policy that exploits and reward the task alone") {
+  const auto environment = Make<KeyDoorMaze>({.members = 3, .greatest_beta = 0.5});
+  for (std::uint64_t episode = 0; episode < 20; ++episode) {
+    Begin(*environment,
+          {.environment_id = kEvaluationEnvironments | 2, .episode = episode, .evaluation = true});
+    REQUIRE(environment->member() == 0);
+    const Transition down = Act(*environment, KeyDoorMaze::kDown);
+    REQUIRE(down.reward == 0);
+    REQUIRE(down.observation.numeric[122] == 1);
+  }
+}
+
+TEST_CASE("Life-long novelty fades with the visits of a life, down to that of the episode") {
+  const ExplorationOptions options = {.members = 2, .greatest_beta = 1};
+  ExplorationOptions episodic = options;
+  episodic.life_long_limit = 1;
+  const auto environment = Make<KeyDoorMaze>(options);
+  const auto other = Make<KeyDoorMaze>(episodic);
+  for (std::uint64_t episode = 0; episode < 300; ++episode) {
+    const EpisodeStart start = {.environment_id = 2, .episode = episode};
+    Begin(*environment, start);
+    Begin(*other, start);
+    // What every episode sees: the first cells on the way down.
+    for (int step = 0; step < 3; ++step) {
+      Act(*environment, KeyDoorMaze::kDown);
+      Act(*other, KeyDoorMaze::kDown);
+    }
+    if (environment->member() == 0 || episode < 200) continue;
+    // What this life has never seen is on the right of them.
+    const float here = Act(*environment, KeyDoorMaze::kUp).reward;
+    REQUIRE(here == Act(*other, KeyDoorMaze::kUp).reward);
+    const float there = Act(*environment, KeyDoorMaze::kRight).reward;
+    REQUIRE(there > 1.5F * Act(*other, KeyDoorMaze::kRight).reward);
+    return;
+  }
+  FAIL("no episode of the policy that explores");
+}
+
+TEST_CASE("Random projections tell first visits from others as observations do") {
+  const auto environment =
+      Make<KeyDoorMaze>({.members = 2, .greatest_beta = 1, .embedding_size = 32});
+  std::uint64_t episode = 0;
+  do {
+    Begin(*environment, {.environment_id = 1, .episode = episode++});
+  } while (environment->member() == 0);
+  const float first_visit = Act(*environment, KeyDoorMaze::kDown).reward;
+  const float hit_a_wall = Act(*environment, KeyDoorMaze::kLeft).reward;
+  REQUIRE(first_visit > 10 * hit_a_wall);
+}
+
+TEST_CASE("Only observations that are one vector of floats can be explored") {
+  const EnvironmentSpec vector = SimulatedEnvironment::SpecOf(Lock().spec());
+  REQUIRE(ExploringEnvironment::SpecOf(vector, {.members = 5})->observation_size() ==
+          Lock::kCells + 5);
+  EnvironmentSpec texts = vector;
+  texts.content_fields = {"goal"};
+  EnvironmentSpec frames = vector;
+  frames.observation_dtype = runtime::DType::kUint8;
+  EnvironmentSpec square = vector;
+  square.observation_shape = {3, 4};
+  for (const EnvironmentSpec& spec : {texts, frames, square}) {
+    const auto refused = ExploringEnvironment::SpecOf(spec, {.members = 2});
+    REQUIRE(absl::IsInvalidArgument(refused.status()));
+  }
+  REQUIRE(absl::IsInvalidArgument(ExploringEnvironment::SpecOf(vector, {}).status()));
+}
+
+TEST_CASE("A source makes exploring environments where the family has policies") {
+  EnvironmentOptions options;
+  options.kind = "maze";
+  options.exploration.members = 2;
+  const runtime::ClusterOptions cluster;
+  boost::asio::io_context context;
+  const auto source = MakeSource({.environment = options, .cluster = cluster});
+  REQUIRE(source.ok());
+  REQUIRE((*source)->spec().observation_size() == 124);
+  const auto environments = (*source)->Create(context.get_executor(), 0, 2);
+  REQUIRE(Begin(*environments[1], {}).observation.numeric.size() == 124);
+  options.kind = "pixels";
+  REQUIRE(
+      absl::IsInvalidArgument(MakeSource({.environment = options, .cluster = cluster}).status()));
+}
+
+// Q-learning over a table with an entry for each policy, cell and action, which acts greedily but
+// in one step of ten. Returns in how many of the last 100 episodes of training the end was reached.
+int Successes(std::int64_t members) {
+  const auto environment = Make<Lock>({.members = members, .greatest_beta = 0.01});
+  const auto policies = static_cast<std::size_t>(members);
+  std::vector<std::array<std::array<double, Lock::kActions>, Lock::kCells>> table(policies);
+  runtime::Random random(11);
+  const auto cell_of = [](const Transition& transition) {
+    const auto& numeric = transition.observation.numeric;
+    return static_cast<std::size_t>(
+        std::max_element(numeric.begin(), numeric.begin() + Lock::kCells) - numeric.begin());
+  };
+  int successes = 0;
+  constexpr std::uint64_t kEpisodes = 3000;
+  for (std::uint64_t episode = 0; episode < kEpisodes; ++episode) {
+    std::size_t cell = cell_of(Begin(*environment, {.environment_id = 1, .episode = episode}));
+    End end = End::kNone;
+    while (end == End::kNone) {
+      auto& values = table[environment->member()][cell];
+      auto action = static_cast<std::size_t>(random.Below(Lock::kActions));
+      const double greatest = *std::max_element(values.begin(), values.end());
+      if (random.Uniform() > 0.1 && values[action] < greatest) {
+        action = static_cast<std::size_t>(std::max_element(values.begin(), values.end()) -
+                                          values.begin());
+      }
+      const Transition next = Act(*environment, static_cast<std::int64_t>(action));
+      end = next.end;
+      const std::size_t there = cell_of(next);
+      const auto& after = table[environment->member()][there];
+      const double bootstrap =
+          end == End::kTerminated ? 0 : 0.9 * *std::max_element(after.begin(), after.end());
+      values[action] += 0.2 * (static_cast<double>(next.reward) + bootstrap - values[action]);
+      cell = there;
+    }
+    if (episode + 100 >= kEpisodes && environment->facts().success) ++successes;
+  }
+  return successes;
+}
+
+TEST_CASE("A family finds the end of a lock that epsilon-greedy actions do not find") {
+  REQUIRE(Successes(1) == 0);
+  REQUIRE(Successes(2) > 30);
+}
+
+}  // namespace
+}  // namespace shoal::actor

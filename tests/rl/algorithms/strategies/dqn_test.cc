@@ -61,6 +61,57 @@ TEST_CASE(
   REQUIRE(longer[4] == 10 + .5F * 60);
 }
 
+TEST_CASE("Each row has the discount of the family's policy that its observation names") {
+  UnrollBatch batch = ThreeEpisodes();
+  // Of three numbers the last two name the policy.
+  for (const int member : {0, 0, 1, 1, 1, 1}) {
+    batch.observation.insert(batch.observation.end(),
+                             {9.0F, member == 0 ? 1.0F : 0.0F, member == 1 ? 1.0F : 0.0F});
+  }
+  const std::vector<float> value = {10, 20, 30, 40, 50, 60};
+  const ActionValueTargetOptions family = {.gamma = 0.1, .member_gamma = {0.5, 0.25}};
+  const std::vector<float> targets = ActionValueTargets(batch, value, family);
+  REQUIRE(targets[0] == 1 + .5F * 20);
+  REQUIRE(targets[1] == 2);
+  REQUIRE(targets[2] == 3 + .25F * 40);
+  REQUIRE(targets[4] == 5 + .25F * 60);
+  batch.action.assign(5, 0);
+  const std::vector<std::int64_t> preferred(6, 0);
+  const std::vector<float> retraced = RetraceActionValueTargets(
+      batch, {.preferred_action = preferred, .value = value, .recorded_value = value}, 0, family);
+  REQUIRE(retraced[0] == 1 + .5F * 20);
+  REQUIRE(retraced[2] == 3 + .25F * 40);
+}
+
+TEST_CASE("A family's discounts go from gamma to least_gamma, and the network sees its policies") {
+  AlgorithmOptions options;
+  options.members = 3;
+  options.gamma = 0.99;
+  options.least_gamma = 0.9;
+  const auto gammas = options.action_value_targets().member_gamma;
+  REQUIRE(gammas.size() == 3);
+  REQUIRE(gammas[0] == Approx(0.99));
+  REQUIRE(gammas[1] == Approx(1 - std::sqrt(0.01 * 0.1)));
+  REQUIRE(gammas[2] == Approx(0.9));
+  model::PolicySpec policy;
+  policy.action_values = true;
+  policy.observation_size = 122;
+  REQUIRE(options.AppendMembers(policy).ok());
+  REQUIRE(policy.observation_size == 125);
+  policy.action_values = false;
+  REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
+  policy.action_values = true;
+  policy.convolution = "nature";
+  REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
+  policy.convolution = "none";
+  options.gamma = 1;
+  REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
+  options.members = 0;
+  REQUIRE(options.AppendMembers(policy).ok());
+  REQUIRE(policy.observation_size == 125);
+  REQUIRE(options.action_value_targets().member_gamma.empty());
+}
+
 TEST_CASE(
     "Where a final observation was lost, earlier rows bootstrap from the row before the end") {
   UnrollBatch batch = ThreeEpisodes();
