@@ -15,9 +15,9 @@ namespace {
 using Embedding = std::vector<float>;
 
 // The paper's algorithm over everything that was ever added, without a ring or a sort in place.
-class BruteForce {
+class BruteForceNovelty {
  public:
-  BruteForce(std::size_t neighbours, std::size_t capacity)
+  BruteForceNovelty(std::size_t neighbours, std::size_t capacity)
       : neighbours_(neighbours), capacity_(capacity) {}
 
   void BeginEpisode() { episode_.clear(); }
@@ -56,7 +56,7 @@ class BruteForce {
 
 TEST_CASE("A memory says of random embeddings what a search through all of them says") {
   NoveltyMemory memory({.size = 3, .neighbours = 4, .capacity = 12});
-  BruteForce model(4, 12);
+  BruteForceNovelty model(4, 12);
   runtime::Random random(5);
   for (int episode = 0; episode < 4; ++episode) {
     memory.BeginEpisode();

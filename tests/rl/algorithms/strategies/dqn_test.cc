@@ -2,6 +2,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
