@@ -25,11 +25,13 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 4294967295.0});
   visitor.Knob("table", table, {.help = "replay table to sample from"});
-  visitor.Knob("round_unrolls", round_unrolls,
-               {.help = "unrolls in a round, all ranks together",
-                .unit = "unrolls",
-                .min = 1,
-                .max = 1 << 20});
+  visitor.Knob(
+      "round_unrolls", round_unrolls,
+      {.help = "unrolls in a round, all ranks together, which each take an equal part, or one more "
+               "or less; at least one each",
+       .unit = "unrolls",
+       .min = 1,
+       .max = 1 << 20});
   visitor.Knob("round_timeout_ms", round_timeout_ms,
                {.help = "a round goes on with half of its unrolls after this time; in "
                         "deterministic mode it only says who is missing",

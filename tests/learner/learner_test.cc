@@ -126,6 +126,37 @@ TEST_CASE("ranks that share no folder go on with the same bits, although one fol
   }
 }
 
+TEST_CASE("a round has as many unrolls for any number of ranks") {
+  for (std::int64_t ranks = 1; ranks <= 40; ++ranks) {
+    std::int64_t together = 0;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+      const std::int64_t share = UnrollsOfRank(32, rank, ranks);
+      REQUIRE(share <= UnrollsOfRank(32, 0, ranks));
+      REQUIRE(share >= UnrollsOfRank(32, 0, ranks) - 1);
+      together += share;
+    }
+    // One each where there are fewer than ranks.
+    REQUIRE(together == std::max<std::int64_t>(32, ranks));
+  }
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder second;
+  const doubles::TemporaryFolder third;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  std::vector<LearnerSetup> setups = {Setup(folder, shard.address()),
+                                      Setup(second, shard.address()),
+                                      Setup(third, shard.address())};
+  for (LearnerSetup& setup : setups) setup.learner.round_unrolls = 4;
+  (void)RunApart(setups);
+  const std::string rows = runtime::ReadFile(setups[0].run.path() + "/learner.jsonl").value();
+  std::int64_t updates = 0;
+  for (const auto line : absl::StrSplit(rows, '\n', absl::SkipEmpty())) {
+    REQUIRE(nlohmann::json::parse(line.begin(), line.end())["unrolls"] == 4);
+    ++updates;
+  }
+  REQUIRE(updates == kUpdates);
+}
+
 TEST_CASE("when torch throws on one rank all ranks end, and go on from the checkpoint after") {
   const doubles::TemporaryFolder folder;
   {

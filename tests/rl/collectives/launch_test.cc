@@ -171,6 +171,26 @@ TEST_CASE("ranks and restarts are read from the flags in both ways of writing th
   REQUIRE(Flags({"--world-size", "many"}).local_ranks == 0);
 }
 
+TEST_CASE("a node among others that come and go is named by its flags, and has no number") {
+  const LaunchOptions options = Flags(
+      {"--nodes", "1:2", "--rendezvous=10.0.0.1:29400", "--node-name", "a", "--world-size=2"});
+  REQUIRE(options.nodes == "1:2");
+  REQUIRE(options.rendezvous == "10.0.0.1:29400");
+  REQUIRE(options.node_name == "a");
+  REQUIRE(Flags({}).nodes.empty());
+  const Variables none({});
+  const auto error = [](LaunchOptions launch) {
+    const absl::Status status = LaunchRanks(launch).status();
+    REQUIRE(absl::IsInvalidArgument(status));
+    return std::string(status.message());
+  };
+  REQUIRE(error(Flags({"--nodes=1:2"})).find("--rendezvous ''") == 0);
+  REQUIRE(error(Flags({"--rendezvous=10.0.0.1:29400"})).find("--nodes ''") == 0);
+  const std::map<std::string, std::string> number = {{"GROUP_RANK", "0"}};
+  const Variables numbered(number);
+  REQUIRE(error(options).find("GROUP_RANK is set") == 0);
+}
+
 TEST_CASE("what is written as a rank's environment is read back") {
   const Variables none({});
   WriteRankEnvironment({.rank = 0,
