@@ -13,7 +13,7 @@ struct ExplorationOptions {
   // rewarded, and observations are those of the task. The learner has the same number as
   // algorithm.members.
   std::int64_t members = 0;
-  // beta of the policy that explores most; policy 0 has 0 (estimators/exploration_family.h).
+  // beta of the policy that explores most; policy 0 has 0 (rl/estimators/exploration_family.h).
   double greatest_beta = 0.3;
   // The length of the embeddings that episodes are compared by, which a fixed random matrix makes
   // of observations. 0: they are the observations.

@@ -3,13 +3,13 @@
 // new as well: the actor's part of Never Give Up (Badia et al. 2020).
 //
 // Around an environment of vectors it does three things. Each episode of training draws one of the
-// N policies of the family (estimators/exploration_family.h); evaluations play policy 0, which only
-// exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
+// N policies of the family (rl/estimators/exploration_family.h); evaluations play policy 0, which
+// only exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
 // step's reward is r + beta_i r_intrinsic, where r_intrinsic is how new the observation that it led
-// to is in the episode, times how new it is in the life of this environment (estimators/novelty.h).
-// So the family is known to the network as it is to the learner, which takes the discount gamma_i
-// by those numbers (algorithms/targets.h), and no message differs. An episode's facts, success
-// among them, are those of the task.
+// to is in the episode, times how new it is in the life of this environment
+// (rl/estimators/novelty.h). So the family is known to the network as it is to the learner, which
+// takes the discount gamma_i by those numbers (rl/algorithms/targets.h), and no message differs. An
+// episode's facts, success among them, are those of the task.
 //
 // It differs from the paper in that embeddings are observations or random projections of these and
 // not learned, that each environment has a predictor of its own, whose life is that of the actor's

@@ -28,7 +28,7 @@ class NoveltyMemory {
 
   // Forgets the episode.
   void BeginEpisode();
-  // Returns the episodic novelty of an embedding (estimators/novelty.h), then remembers it. The
+  // Returns the episodic novelty of an embedding (rl/estimators/novelty.h), then remembers it. The
   // first of an episode has none. An embedding that is not finite has none either, and is not
   // remembered. REQUIRES: it has the size of the options.
   double Add(std::span<const float> embedding);
