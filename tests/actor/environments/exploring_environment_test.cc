@@ -207,12 +207,14 @@ TEST_CASE("A source makes exploring environments where the family has policies")
 }
 
 // Q-learning over a table with an entry for each policy, cell and action, which acts greedily but
-// in one step of ten. Returns whether the policy that exploits reaches the end afterwards.
-bool LearnsTheLock(std::int64_t members) {
+// in one step of ten. Returns how many of the last 1,000 of 3,000 episodes reached the end: chance
+// reaches it in two of a million.
+int OpenedLocks(std::int64_t members) {
   const auto environment = MakeExploring<Lock>({.members = members, .greatest_beta = 0.01});
   const auto policies = static_cast<std::size_t>(members);
   std::vector<std::array<std::array<double, Lock::kActions>, Lock::kCells>> table(policies);
   runtime::Random random(11);
+  int opened = 0;
   const auto cell_of = [](const Transition& transition) {
     const auto cells = transition.observation.numeric.begin();
     return static_cast<std::size_t>(std::max_element(cells, cells + Lock::kCells) - cells);
@@ -237,17 +239,14 @@ bool LearnsTheLock(std::int64_t members) {
       values[action] += 0.2 * (static_cast<double>(next.reward) + bootstrap - values[action]);
       cell = there;
     }
+    if (episode >= 2000 && environment->facts().success) ++opened;
   }
-  Transition last = BeginIn(*environment, {.environment_id = kEvaluationEnvironments});
-  while (last.end == End::kNone) {
-    last = ActIn(*environment, static_cast<std::int64_t>(greedy(table[0][cell_of(last)])));
-  }
-  return environment->facts().success;
+  return opened;
 }
 
 TEST_CASE("A family opens a lock that epsilon-greedy actions do not open") {
-  REQUIRE_FALSE(LearnsTheLock(1));
-  REQUIRE(LearnsTheLock(2));
+  REQUIRE(OpenedLocks(1) == 0);
+  REQUIRE(OpenedLocks(2) > 100);
 }
 
 }  // namespace
