@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rl/algorithms/algorithm.h"
+#include "rl/algorithms/algorithm_fit.h"
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/batch_statistics.h"
 #include "rl/algorithms/behaviour_cloning.h"
@@ -463,24 +464,7 @@ absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
   SHOAL_ASSIGN_OR_RETURN(auto algorithm, MakeAlgorithm(options));
   SHOAL_ASSIGN_OR_RETURN(const Schedule schedule, ParseSchedule(options.schedule));
   SHOAL_ASSIGN_OR_RETURN(const training::OptimiserOptions optimiser, options.optimiser_options());
-  if (spec.action_values != (algorithm->action_values() != nullptr)) {
-    return runtime::InvalidArgument(
-        "policy.action_values: algorithm " + options.name +
-        (spec.action_values ? " needs logits" : " needs action values"));
-  }
-  if (spec.action_values &&
-      spec.has_quantiles() != (algorithm->action_values()->quantiles().trained > 0)) {
-    return runtime::InvalidArgument(
-        "policy.quantile_cosines: algorithm " + options.name +
-        (spec.has_quantiles() ? " has no use for them" : " needs them"));
-  }
-  if (options.retrace && (!spec.action_values || spec.has_quantiles())) {
-    return runtime::InvalidArgument("algorithm.retrace: needs action values without quantiles");
-  }
-  if (spec.twin_critics != (algorithm->soft() != nullptr)) {
-    return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
-                                    (spec.twin_critics ? " has no use for them" : " needs them"));
-  }
+  SHOAL_RETURN_IF_ERROR(CheckFit(*algorithm, options, spec));
   if (schedule == Schedule::kKl && algorithm->policy() == nullptr) {
     return runtime::InvalidArgument(
         "algorithm.schedule: kl needs a KL of updates, which algorithm " + options.name +

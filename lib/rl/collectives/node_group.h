@@ -9,9 +9,8 @@
 //   - orderly, so that they save first: when a node has come and there is a place for it, or when
 //     one is asked to end;
 //   - at once: when a node is lost, or when a rank fails. A failure has a back-off that doubles,
-//   and
-//     the one after `max_restarts` in a row ends the group. Ranks that work for `settled_after`
-//     make it forget them.
+//     and the one after `max_restarts` in a row ends the group. Ranks that work for
+//     `settled_after` make it forget them.
 // When the ranks of a node end with 0 without having been told to, the work is done.
 //
 // Each start has an epoch that is larger than every one that a node has told of. Not thread-safe.
