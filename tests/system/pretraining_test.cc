@@ -164,7 +164,7 @@ TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]
     return runtime::Message(cli::RunToEnd(command).status());
   };
   REQUIRE(refusal({"--reduction", "pigeons"}).find("--reduction") != std::string::npos);
-  REQUIRE(refusal({"--zero-stage", "3"}).find("--zero-stage") != std::string::npos);
+  REQUIRE(refusal({"--zero-stage", "4"}).find("--zero-stage") != std::string::npos);
   REQUIRE(refusal({"--ring-min-bytes", "-1"}).find("--ring-min-bytes") != std::string::npos);
 #ifndef SHOAL_CUDA
   REQUIRE(refusal({"--reduction", "nccl"}).find("SHOAL_CUDA") != std::string::npos);
