@@ -52,8 +52,12 @@ std::vector<std::unique_ptr<Environment>> UniformSource::Create(boost::asio::any
 }
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig& config) {
-  SHOAL_ASSIGN_OR_RETURN(auto source, MakeTaskSource(config));
   const ExplorationOptions& exploration = config.environment.exploration;
+  if (exploration.members > 0 && config.environment.kind == "placement") {
+    return runtime::InvalidArgument(
+        "environment.exploration.members is above 0, and placement has no use for it");
+  }
+  SHOAL_ASSIGN_OR_RETURN(auto source, MakeTaskSource(config));
   if (exploration.members == 0) return source;
   return MakeExploringSource(std::move(source), exploration,
                              runtime::DeriveSeed(config.seed, "exploration"));

@@ -103,6 +103,8 @@ void EpisodeMemory::NoteShown(const ServiceResponse& response, const BodyText& t
     candidates.push_back(&candidate);
   });
   shown.facts = facts_->Of(*service_, response, text, candidates);
+  // Another body may have other parts under the same key.
+  if (shown.body.key != text.content.key) in_refusal_.clear();
   shown.body = text.content;
   shown.named = shown.facts->IsNamedIn(goal_);
   const std::size_t place = shown.facts->FindName(values_);

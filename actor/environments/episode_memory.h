@@ -129,7 +129,7 @@ class EpisodeMemory {
   // the resource at `target` sees them.
   std::vector<ReadResource> ReadResources(const std::string& target) const;
 
-  // Returns of what the refusals speak that still count.
+  // Returns the names in the refusals that still count.
   const RefusalNames& refused() const { return refused_; }
 
   // Returns the marks of the candidates in the list of `resources`, in ascending order.

@@ -112,7 +112,7 @@ void ExploringEnvironment::StepBox(std::span<const float> action, Done done) {
 Transition ExploringEnvironment::Explored(Transition transition) {
   std::vector<float>& numeric = transition.observation.numeric;
   if (numeric.size() != size_) return transition;
-  if (!evaluation_) {
+  if (!evaluation_ && family_.size() > 1) {
     const double novelty = Novelty(numeric);
     transition.reward += static_cast<float>(family_[member_].beta * novelty);
   }
@@ -124,6 +124,7 @@ Transition ExploringEnvironment::Explored(Transition transition) {
 double ExploringEnvironment::Novelty(std::span<const float> observation) {
   const double episodic =
       projection_.empty() ? memory_.Add(observation) : memory_.Add(Embedding(observation));
+  if (life_long_limit_ <= 1) return episodic;
   const auto error = static_cast<float>(distillation_.Observe(observation));
   const double novelty =
       estimators::IntrinsicReward(episodic, static_cast<double>(error), errors_.mean(0),

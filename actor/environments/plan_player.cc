@@ -99,7 +99,9 @@ class Expert final : public redfish::PlanClient {
       std::erase_if(later_, [&request](const redfish::PlanRequest& other) {
         return other.uri == request.uri && other.body == request.body;
       });
-      sent_.push_back(request);
+      const bool is_again =
+          !sent_.empty() && sent_.back().uri == request.uri && sent_.back().body == request.body;
+      if (!is_again) sent_.push_back(request);
     }
     if (!over()) {
       Choose(environment_.resources().Find(request), request);
@@ -224,8 +226,12 @@ class Expert final : public redfish::PlanClient {
       if (!place.empty() && body.at(place.parent_pointer()).is_object()) members.push_back(pointer);
     }
     if (members.size() < 2) return false;
-    const Json::json_pointer place(members[random_.Below(members.size())]);
-    body.at(place.parent_pointer()).erase(place.back());
+    Json::json_pointer place(members[random_.Below(members.size())]);
+    do {
+      body.at(place.parent_pointer()).erase(place.back());
+      place = place.parent_pointer();
+    } while (!place.empty() && body.at(place).empty() &&
+             body.at(place.parent_pointer()).is_object());
     return true;
   }
 

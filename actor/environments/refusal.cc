@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "redfish/capture/uri.h"
 
@@ -20,9 +19,9 @@ void AddNames(const Json& message, const char* property, RefusalNames& names) {
   for (const Json& entry : *list) {
     if (!entry.is_string() || names.size() >= kMaximumRefusalNames) continue;
     const auto& text = entry.get_ref<const std::string&>();
-    const std::string_view name = std::string_view(text).substr(text.rfind('/') + 1);
-    if (!name.empty() && name.size() <= kLongestRefusalName) {
-      names.insert(absl::AsciiStrToLower(std::string(name)));
+    for (const std::string& name : {text, text.substr(text.rfind('/') + 1)}) {
+      if (name.empty() || name.size() > kLongestRefusalName) continue;
+      names.insert(absl::AsciiStrToLower(name));
     }
   }
 }

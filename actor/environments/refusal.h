@@ -16,10 +16,10 @@
 
 namespace shoal::actor {
 
-// Names and values in lower case; of a URI, a JSON pointer or another path the last segment.
+// Names and values in lower case, whole and without what stands before the last '/'.
 using RefusalNames = absl::flat_hash_set<std::string>;
 
-// No answer yields more names than this, nor longer ones. Any others are left out.
+// An answer yields about so many names at most, and none that is longer. Any others are left out.
 inline constexpr std::size_t kMaximumRefusalNames = 64;
 inline constexpr std::size_t kLongestRefusalName = 256;
 

@@ -71,7 +71,7 @@ struct DraftKnowledge {
   nlohmann::json held = nullptr;
   // The resources that the episode has read.
   std::vector<ReadResource> read = {};
-  // Of what the refusals speak that still count.
+  // The names in the refusals that still count.
   RefusalNames refused = {};
 };
 

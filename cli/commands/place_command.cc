@@ -319,7 +319,7 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
     return runtime::InvalidArgument("--samples are of a policy, and there is no --policy");
   }
   Answer answer;
-  // A policy that cannot be asked is told before the searches, which take their time.
+  // That a policy cannot be asked is said before the searches, which take their time.
   std::vector<Peer> learned;
   if (!flags.policy.empty()) {
     SHOAL_ASSIGN_OR_RETURN(learned, TryPolicy(graph, devices, simulator, flags));

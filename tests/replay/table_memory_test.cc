@@ -19,7 +19,7 @@ std::size_t HeapBytes() {
 }
 
 TEST_CASE("a table of 4 KB items takes at most a tenth more than their payloads") {
-  // Just past what a set takes before it doubles, which is where it is emptiest.
+  // About 28 ids for each part of the set: half of the parts have just doubled.
   constexpr std::size_t kItems = 7200;
   constexpr std::size_t kPayload = 4096;
   ContentStore contents({});

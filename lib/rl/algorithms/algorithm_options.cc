@@ -154,9 +154,10 @@ absl::Status AlgorithmOptions::AppendMembers(model::PolicySpec& policy) const {
         "algorithm.members is above 0, which needs policy.action_values and observations that are "
         "no frames");
   }
-  if (gamma >= 1 || least_gamma >= 1) {
+  if (gamma >= 1 || gamma <= 0 || least_gamma > gamma) {
     return runtime::InvalidArgument(
-        "algorithm.members is above 0, which needs gamma and least_gamma below 1");
+        "algorithm.members is above 0, which needs gamma above 0 and below 1, and least_gamma at "
+        "most as large");
   }
   policy.observation_size += members;
   return absl::OkStatus();

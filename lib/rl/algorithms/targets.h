@@ -87,7 +87,7 @@ struct ActionValueTargetOptions {
 // V(final); where the final observation was lost, the return of an earlier row bootstraps from the
 // TRUNCATED row itself. `bonus` [T+1, B] is what arriving in a row earns besides, as the entropy
 // does in soft returns; empty: nothing. REQUIRES: batch.Validate accepted the batch, and there is
-// no bonus with `transformed`. With member_gamma observations have at least N numbers.
+// no bonus with `transformed`, and with member_gamma observations have at least N numbers.
 std::vector<float> ActionValueTargets(const UnrollBatch& batch, std::span<const float> value,
                                       const ActionValueTargetOptions& options,
                                       std::span<const float> bonus = {});

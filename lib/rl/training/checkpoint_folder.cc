@@ -61,7 +61,7 @@ absl::Status SyncFolder(const std::string& path) {
 }
 
 // Puts the folder `from` in the place of `to`, which may exist. On a file system that can exchange
-// two folders there is no moment without either.
+// two folders there is no moment without either; on others Begin finishes what a crash interrupts.
 absl::Status Replace(const std::string& from, const std::string& to) {
   if (!fs::exists(to)) {
     fs::rename(from, to);
@@ -75,8 +75,12 @@ absl::Status Replace(const std::string& from, const std::string& to) {
     return runtime::Internal("cannot rename " + from + ": " +
                              std::generic_category().message(errno));
   }
-  fs::remove_all(to);
+  // While `to` is away, `from` is whole.
+  const std::string replaced = from + "-replaced";
+  fs::remove_all(replaced);
+  fs::rename(to, replaced);
   fs::rename(from, to);
+  fs::remove_all(replaced);
   return absl::OkStatus();
 }
 
@@ -103,7 +107,8 @@ absl::Status CheckpointFolder::Begin(std::int64_t number) const {
   if (number < 0) return runtime::InvalidArgument("checkpoint: negative number");
   return Guarded(root_, [&]() -> absl::Status {
     const std::string writing = WritingPathOf(number);
-    // It counts already and may be the only copy, but a crash kept it from being renamed.
+    // A folder with a manifest counts already and may be the only copy, but a crash kept it from
+    // being renamed.
     const bool counts = fs::exists(writing + "/" + kManifest);
     if (counts && !fs::exists(PathOf(number))) fs::rename(writing, PathOf(number));
     fs::remove_all(writing);

@@ -204,6 +204,9 @@ TEST_CASE("A source makes exploring environments where the family has policies")
   options.kind = "pixels";
   REQUIRE(
       absl::IsInvalidArgument(MakeSource({.environment = options, .cluster = cluster}).status()));
+  options.kind = "placement";
+  REQUIRE(
+      absl::IsInvalidArgument(MakeSource({.environment = options, .cluster = cluster}).status()));
 }
 
 // Q-learning over a table with an entry for each policy, cell and action, which acts greedily but

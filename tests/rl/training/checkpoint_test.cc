@@ -119,7 +119,7 @@ TEST_CASE("a checkpoint of the same number is replaced") {
   REQUIRE(ReadNewestCheckpoint(folder.path()).value().files.at("a") == "again");
 }
 
-TEST_CASE("one that a crash kept from being renamed stays while it is written again") {
+TEST_CASE("a checkpoint that a crash kept from being renamed stays while it is written again") {
   const Folder folder;
   Write(folder, 1);
   fs::rename(folder.At(1, ""), folder.path() + "/.writing-checkpoint-000000000001");

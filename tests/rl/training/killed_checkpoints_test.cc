@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <thread>
 
 #include "tests/rl/training/machines.h"
@@ -24,6 +25,9 @@ constexpr int kKilled = 77;
 // The number of the call that is the last; 0: none.
 std::atomic<int> last_call{0};
 std::atomic<int> calls{0};
+
+// Whether folders can be exchanged.
+std::atomic<bool> exchanges{true};
 
 // Whether calls wait.
 std::atomic<bool> held{false};
@@ -79,6 +83,10 @@ int rename(const char* from, const char* to) noexcept {
 }
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned int flags) noexcept {
+  if (!shoal::training::exchanges) {
+    errno = EINVAL;
+    return -1;
+  }
   return shoal::training::Counted<int>(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 int mkdir(const char* path, mode_t mode) noexcept {
@@ -126,7 +134,9 @@ TEST_CASE("ranks that are killed at any call to the disk leave a checkpoint that
 
 TEST_CASE("so do ranks that are killed while they write a checkpoint again") {
   const std::size_t ranks = GENERATE(1, 2);
+  exchanges = GENERATE(true, false);
   RequireLoadableAfterEachCall(ranks, 2, 2);
+  exchanges = true;
 }
 
 TEST_CASE("who begins a checkpoint goes on while the disk takes its time") {

@@ -105,8 +105,10 @@ TEST_CASE("A family's discounts go from gamma to least_gamma, and the network se
   policy.convolution = "nature";
   REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
   policy.convolution = "none";
-  options.gamma = 1;
-  REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
+  for (const double gamma : {1.0, 0.5, 0.0}) {
+    options.gamma = gamma;
+    REQUIRE(absl::IsInvalidArgument(options.AppendMembers(policy)));
+  }
   options.members = 0;
   REQUIRE(options.AppendMembers(policy).ok());
   REQUIRE(policy.observation_size == 125);
