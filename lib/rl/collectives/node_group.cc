@@ -27,6 +27,12 @@ absl::Status NodeGroup::Join(NodeId id, const NodeJoins& node, const std::string
     return runtime::ResourceExhausted("there are " + std::to_string(nodes_.size()) +
                                       " nodes already");
   }
+  // Epochs are milliseconds of somebody's clock, and one from nowhere would leave none after it.
+  constexpr std::uint64_t kClocksDiffer = 24 * 3600 * 1000;
+  if (node.epoch > clock_.UnixNanos() / 1'000'000 + kClocksDiffer) {
+    return runtime::InvalidArgument("epoch " + std::to_string(node.epoch) +
+                                    " is more than a day ahead of the clock");
+  }
   nodes_.push_back({.id = id, .what = node, .address = address});
   epoch_ = std::max(epoch_, node.epoch);
   settled_at_ = std::max(settled_at_, clock_.Now() + options_.settle);

@@ -52,7 +52,8 @@ class NodeGroup {
   NodeGroup(const NodeGroupOptions& options, runtime::Clock& clock);
 
   // A node came from `address`. ALREADY_EXISTS when another one has its name, RESOURCE_EXHAUSTED
-  // when too many wait for a place.
+  // when too many wait for a place, INVALID_ARGUMENT for an epoch more than a day ahead of the
+  // clock.
   absl::Status Join(NodeId id, const NodeJoins& node, const std::string& address);
   // What a node that has joined tells. Messages that do not fit what it was told are ignored.
   void Ended(NodeId id, const RanksEnded& ended);
@@ -105,7 +106,8 @@ class NodeGroup {
   // While the ranks stop: why, and whether in order. Then why they start.
   ChangeCause cause_ = ChangeCause::kFormed;
   bool orderly_ = true;
-  // No ranks start, and none stop for a newcomer, before it.
+  // Before it no ranks stop for a newcomer, and none start unless max_nodes are ready and no rank
+  // has failed.
   runtime::TimePoint settled_at_ = {};
   runtime::TimePoint started_at_ = {};
   std::int64_t failures_in_a_row_ = 0;

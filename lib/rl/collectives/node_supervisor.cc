@@ -129,6 +129,7 @@ absl::StatusOr<std::optional<int>> NodeSupervisor::RunTurns(const sigset_t& mask
 absl::StatusOr<bool> NodeSupervisor::FindService() {
   const runtime::TimePoint began = clock_.Now();
   while (clock_.Now() < patient_until_) {
+    if (AwaitStopSignal(clock_.Now())) return false;
     for (const NodeAddress& address : nodes_.rendezvous) {
       const absl::StatusOr<int> socket =
           ConnectTo(address.host, address.port, clock_.Now() + kConnectTime, "the rendezvous");

@@ -57,7 +57,8 @@ struct NodesOptions {
   runtime::Duration settle = std::chrono::seconds(2);
   // How long it looks for a service that lets it in.
   runtime::Duration patience = std::chrono::seconds(60);
-  // How long it leaves each address to those that prefer it before it serves at the next one.
+  // It serves at the second address after this time without a service, at the third after twice as
+  // long, and so on.
   runtime::Duration precedence = std::chrono::seconds(3);
   // The time that ranks get which stop in order.
   runtime::Duration orderly_grace = std::chrono::seconds(60);

@@ -193,7 +193,8 @@ void RankGroup::HandleChange(std::size_t index, int status) {
     if (status == 0) return;
     spdlog::warn("event=rank_ended epoch={} local_rank={} by={}", epoch_, index,
                  runtime::Quoted(HowItEnded(status)));
-    End();
+    // Where all were told to end before, the others keep the time that they got.
+    if (!kill_at_) End();
   }
 }
 

@@ -84,8 +84,8 @@ class ZeroOptimiser {
   absl::Status Step(double rate);
 
   // Return the parameters, and the moments of all shares, of all units one after another, on the
-  // CPU. Moments may be the optimiser's own memory. Ranks that are no receivers may get empty
-  // tensors; they hold one unit at a time. The errors are those of the reducer.
+  // CPU. Moments may be the optimiser's own memory. A rank that receives nothing may get empty
+  // tensors, and holds one unit at a time meanwhile. The errors are those of the reducer.
   absl::StatusOr<at::Tensor> GatherParameters(Receivers receivers);
   absl::StatusOr<FlatOptimiser::Moments> GatherMoments(Receivers receivers);
   // Keep what this rank keeps. REQUIRES: the arrays have the sizes of those that are gathered.

@@ -252,6 +252,9 @@ std::int64_t LanguageTrainer::gradient_bytes() const { return state_->optimiser-
 absl::StatusOr<Gpt2Parameters> LanguageTrainer::Parameters(Receivers receivers) {
   return model::GuardTorch("parameters", [&]() -> absl::StatusOr<Gpt2Parameters> {
     if (state_->adapts()) {
+      // Nobody has to be asked for an adapter, which no rank divides.
+      const bool receives = receivers == Receivers::kAll || state_->reducer.rank() == 0;
+      if (!receives) return Gpt2Parameters{config(), {}};
       Gpt2Parameters merged = state_->start;
       SHOAL_ASSIGN_OR_RETURN(const auto adapter, Adapter());
       MergeLora(*adapter, merged);

@@ -249,6 +249,16 @@ TEST_CASE("when the ranks of one node are done all nodes are told, and later one
   REQUIRE(nodes.Last<FinishNode>(3).value().exit_code == 0);
 }
 
+TEST_CASE("a node with an epoch after which there would be none is refused, and the others start") {
+  ToldNodes nodes({.min_nodes = 1, .max_nodes = 2});
+  const absl::Status refused =
+      nodes.group.Join(7, {.name = "n7", .epoch = std::uint64_t{1} << 62, .port = 7}, "10.0.0.7");
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(nodes.Join(1).ok());
+  nodes.Wait(seconds(2));
+  REQUIRE(nodes.Starts(1) == 1);
+}
+
 TEST_CASE("no two nodes have the same name, and a name is free again when its node has gone") {
   ToldNodes nodes({.min_nodes = 1, .max_nodes = 2});
   REQUIRE(nodes.Join(1).ok());
