@@ -12,20 +12,15 @@
 namespace shoal::actor {
 namespace {
 
-// Entries have variance 1 / embedding, so that distances are kept on average.
-std::vector<float> RandomProjection(std::size_t embedding, std::size_t size, std::uint64_t seed) {
-  runtime::Random random(runtime::DeriveSeed(seed, "projection"));
-  std::vector<float> matrix(embedding * size);
-  const double deviation = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(embedding, 1)));
-  for (float& entry : matrix) entry = static_cast<float>(deviation * random.Normal());
-  return matrix;
-}
-
 class ExploringSource final : public EnvironmentSource {
  public:
   ExploringSource(std::unique_ptr<EnvironmentSource> task, EnvironmentSpec spec,
                   const ExplorationOptions& options, std::uint64_t seed)
-      : task_(std::move(task)), spec_(std::move(spec)), options_(options), seed_(seed) {}
+      : task_(std::move(task)),
+        spec_(std::move(spec)),
+        options_(options),
+        seed_(seed),
+        projection_(ExploringEnvironment::Projection(task_->spec(), options, seed)) {}
 
   const EnvironmentSpec& spec() const override { return spec_; }
   const std::vector<Pair>& pairs() const override { return task_->pairs(); }
@@ -35,7 +30,7 @@ class ExploringSource final : public EnvironmentSource {
     auto environments = task_->Create(std::move(executor), first_environment, count);
     for (std::unique_ptr<Environment>& environment : environments) {
       environment = std::make_unique<ExploringEnvironment>(std::move(environment), task_->spec(),
-                                                           options_, seed_);
+                                                           options_, seed_, projection_);
     }
     return environments;
   }
@@ -45,20 +40,22 @@ class ExploringSource final : public EnvironmentSource {
   const EnvironmentSpec spec_;
   const ExplorationOptions options_;
   const std::uint64_t seed_;
+  const ExploringEnvironment::SharedProjection projection_;
 };
 
 }  // namespace
 
 ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
                                            const EnvironmentSpec& spec,
-                                           const ExplorationOptions& options, std::uint64_t seed)
+                                           const ExplorationOptions& options, std::uint64_t seed,
+                                           SharedProjection projection)
     : task_(std::move(task)),
       size_(static_cast<std::size_t>(spec.observation_size())),
       life_long_limit_(options.life_long_limit),
       seed_(seed),
       family_(estimators::NguFamily(static_cast<std::size_t>(options.members),
                                     {.greatest_beta = options.greatest_beta})),
-      projection_(RandomProjection(static_cast<std::size_t>(options.embedding_size), size_, seed)),
+      projection_(std::move(projection)),
       memory_({.size = options.embedding_size > 0 ? static_cast<std::size_t>(options.embedding_size)
                                                   : size_,
                .neighbours = static_cast<std::size_t>(options.neighbours),
@@ -66,6 +63,18 @@ ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
       distillation_({.size = size_,
                      .rate = options.life_long_rate,
                      .seed = runtime::DeriveSeed(seed, "distillation")}) {}
+
+ExploringEnvironment::SharedProjection ExploringEnvironment::Projection(
+    const EnvironmentSpec& task, const ExplorationOptions& options, std::uint64_t seed) {
+  runtime::Random random(runtime::DeriveSeed(seed, "projection"));
+  std::vector<float> matrix(
+      static_cast<std::size_t>(options.embedding_size * task.observation_size()));
+  // Distances are kept on average.
+  const double deviation =
+      1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(options.embedding_size, 1)));
+  for (float& entry : matrix) entry = static_cast<float>(deviation * random.Normal());
+  return std::make_shared<const std::vector<float>>(std::move(matrix));
+}
 
 absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSpec& task,
                                                              const ExplorationOptions& options) {
@@ -89,24 +98,22 @@ void ExploringEnvironment::Reset(const EpisodeStart& start, Done done) {
   const double draw = runtime::UniformAt(seed_, start.environment_id, start.episode, 0);
   member_ = evaluation_ ? 0 : static_cast<std::size_t>(draw * static_cast<double>(family_.size()));
   memory_.BeginEpisode();
-  task_->Reset(start, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
-    if (transition.ok()) transition = Explored(*std::move(transition));
-    done(std::move(transition));
-  });
+  task_->Reset(start, Exploring(std::move(done)));
 }
 
 void ExploringEnvironment::Step(std::int64_t action, Done done) {
-  task_->Step(action, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
-    if (transition.ok()) transition = Explored(*std::move(transition));
-    done(std::move(transition));
-  });
+  task_->Step(action, Exploring(std::move(done)));
 }
 
 void ExploringEnvironment::StepBox(std::span<const float> action, Done done) {
-  task_->StepBox(action, [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
+  task_->StepBox(action, Exploring(std::move(done)));
+}
+
+Environment::Done ExploringEnvironment::Exploring(Done done) {
+  return [this, done = std::move(done)](absl::StatusOr<Transition> transition) {
     if (transition.ok()) transition = Explored(*std::move(transition));
     done(std::move(transition));
-  });
+  };
 }
 
 Transition ExploringEnvironment::Explored(Transition transition) {
@@ -123,7 +130,7 @@ Transition ExploringEnvironment::Explored(Transition transition) {
 
 double ExploringEnvironment::Novelty(std::span<const float> observation) {
   const double episodic =
-      projection_.empty() ? memory_.Add(observation) : memory_.Add(Embedding(observation));
+      projection_->empty() ? memory_.Add(observation) : memory_.Add(Embedding(observation));
   if (life_long_limit_ <= 1) return episodic;
   const auto error = static_cast<float>(distillation_.Observe(observation));
   const double novelty =
@@ -134,9 +141,9 @@ double ExploringEnvironment::Novelty(std::span<const float> observation) {
 }
 
 std::vector<float> ExploringEnvironment::Embedding(std::span<const float> observation) const {
-  std::vector<float> embedding(projection_.size() / size_);
+  std::vector<float> embedding(projection_->size() / size_);
   for (std::size_t i = 0; i < embedding.size(); ++i) {
-    const float* const row = projection_.data() + i * size_;
+    const float* const row = projection_->data() + i * size_;
     for (std::size_t j = 0; j < size_; ++j) embedding[i] += row[j] * observation[j];
   }
   return embedding;

@@ -37,10 +37,19 @@ namespace shoal::actor {
 
 class ExploringEnvironment final : public Environment {
  public:
+  // Makes embeddings of observations, [embedding, size]; empty: an observation is its own. It is
+  // the same for all environments of a source.
+  using SharedProjection = std::shared_ptr<const std::vector<float>>;
+
+  // Draws the projection by `seed`. Its entries have variance 1 / embedding.
+  static SharedProjection Projection(const EnvironmentSpec& task, const ExplorationOptions& options,
+                                     std::uint64_t seed);
+
   // `spec` is that of `task`. Episodes draw their policies by `seed`, environment and episode.
-  // REQUIRES: SpecOf accepts the spec and the options.
+  // REQUIRES: SpecOf accepts the spec and the options, for which `projection` was drawn.
   ExploringEnvironment(std::unique_ptr<Environment> task, const EnvironmentSpec& spec,
-                       const ExplorationOptions& options, std::uint64_t seed);
+                       const ExplorationOptions& options, std::uint64_t seed,
+                       SharedProjection projection);
 
   // Returns the spec of the environment around one of `task`. INVALID_ARGUMENT, which names the
   // knob, where observations are not one vector of floats, or no family.
@@ -56,6 +65,8 @@ class ExploringEnvironment final : public Environment {
   std::size_t member() const { return member_; }
 
  private:
+  // Returns what gives `done` a transition as the family sees it.
+  Done Exploring(Done done);
   // Returns the transition as the family sees it.
   Transition Explored(Transition transition);
   // Returns how new the observation is, and learns it.
@@ -67,7 +78,7 @@ class ExploringEnvironment final : public Environment {
   const double life_long_limit_;
   const std::uint64_t seed_;
   const std::vector<estimators::ExplorationPolicy> family_;
-  const std::vector<float> projection_;  // [embedding, size]; empty: none
+  const SharedProjection projection_;
   NoveltyMemory memory_;
   NetworkDistillation distillation_;
   estimators::RunningMoments errors_{1};

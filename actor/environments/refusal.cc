@@ -42,9 +42,7 @@ bool HasProperty(const Json& body, const RefusalNames& names) {
 
 RefusalNames NamesInRefusal(const Json& body) {
   RefusalNames names;
-  const Json* const error = body.is_object() ? redfish::Resolve(body, "/error") : nullptr;
-  if (error == nullptr || !error->is_object()) return names;
-  const Json* const messages = redfish::Resolve(*error, "/@Message.ExtendedInfo");
+  const Json* const messages = redfish::Resolve(body, "/error/@Message.ExtendedInfo");
   if (messages == nullptr || !messages->is_array()) return names;
   for (const Json& message : *messages) {
     if (!message.is_object()) continue;

@@ -9,7 +9,9 @@
 namespace shoal::collectives {
 
 NodeGroup::NodeGroup(const NodeGroupOptions& options, runtime::Clock& clock)
-    : options_(options), clock_(clock) {}
+    : options_(options),
+      clock_(clock),
+      restarts_(options.max_restarts, options.min_back_off, options.max_back_off) {}
 
 absl::Status NodeGroup::Join(NodeId id, const NodeJoins& node, const std::string& address) {
   if (phase_ == Phase::kFinished) {
@@ -120,7 +122,7 @@ void NodeGroup::Stop(ChangeCause cause, bool orderly) {
 void NodeGroup::Conclude() {
   const runtime::TimePoint now = clock_.Now();
   phase_ = Phase::kGathering;
-  if (now - started_at_ >= options_.settled_after) failures_in_a_row_ = 0;
+  if (now - started_at_ >= options_.settled_after) restarts_.Restore();
   if (cause_ == ChangeCause::kFailed) BackOff();
   if (cause_ >= ChangeCause::kLeft) settled_at_ = std::max(settled_at_, now + options_.settle);
   if (phase_ != Phase::kGathering || Places(/*running=*/false) >= options_.min_nodes) return;
@@ -129,20 +131,16 @@ void NodeGroup::Conclude() {
 }
 
 void NodeGroup::BackOff() {
-  if (failures_in_a_row_ >= options_.max_restarts) {
-    spdlog::error("event=group_given_up failures={} exit_code={}", failures_in_a_row_ + 1,
+  if (restarts_.spent()) {
+    spdlog::error("event=group_given_up failures={} exit_code={}", restarts_.in_a_row() + 1,
                   exit_code_);
     return Finish(exit_code_);
   }
-  back_off_ = failures_in_a_row_ == 0 ? options_.min_back_off
-                                      : std::min(2 * back_off_, options_.max_back_off);
-  ++failures_in_a_row_;
-  settled_at_ = std::max(settled_at_, clock_.Now() + back_off_);
+  settled_at_ = std::max(settled_at_, clock_.Now() + restarts_.Take());
 }
 
 void NodeGroup::Start() {
-  // Milliseconds of the clock make it larger than any epoch of another service before this one.
-  epoch_ = std::max(epoch_ + 1, clock_.UnixNanos() / 1'000'000);
+  epoch_ = NextEpoch(epoch_, clock_);
   std::vector<Node*> chosen;
   StartRanks start{.epoch = epoch_, .world_size = 0, .cause = cause_};
   for (Node& node : nodes_) {

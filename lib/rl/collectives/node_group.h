@@ -25,6 +25,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
 #include "rl/collectives/node_message.h"
+#include "rl/collectives/restarts.h"
 
 namespace shoal::collectives {
 
@@ -110,8 +111,7 @@ class NodeGroup {
   // has failed.
   runtime::TimePoint settled_at_ = {};
   runtime::TimePoint started_at_ = {};
-  std::int64_t failures_in_a_row_ = 0;
-  runtime::Duration back_off_{};
+  Restarts restarts_;
   int exit_code_ = 0;
 };
 

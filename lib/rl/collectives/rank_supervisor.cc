@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/rank_supervisor.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "platform/runtime/log.h"
@@ -10,7 +9,9 @@
 namespace shoal::collectives {
 
 RankSupervisor::RankSupervisor(NodePlace place, const SupervisionOptions& options)
-    : place_(std::move(place)), options_(options), back_off_(options.min_back_off) {}
+    : place_(std::move(place)),
+      options_(options),
+      restarts_(options.max_restarts, options.min_back_off, options.max_back_off) {}
 
 absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
   SHOAL_ASSIGN_OR_RETURN(progress_, MapRankProgress(place_.local_ranks));
@@ -25,10 +26,7 @@ absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
 absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mask) {
   runtime::Clock& clock = runtime::SystemClock();
   for (;;) {
-    // Milliseconds of the clock make it larger than any epoch of another supervisor before this
-    // one.
-    epoch_ =
-        place_.master ? place_.master->epoch : std::max(epoch_ + 1, clock.UnixNanos() / 1'000'000);
+    epoch_ = place_.master ? place_.master->epoch : NextEpoch(epoch_, clock);
     RankGroup group(place_, epoch_, options_.limits, progress_);
     SHOAL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> rank, group.Start(mask));
     if (rank) {
@@ -49,7 +47,7 @@ bool RankSupervisor::MayRestart(const RankGroup& group, const GroupFailure& fail
   const auto joined = group.joined_since();
   ever_joined_ = ever_joined_ || joined;
   if (joined && runtime::SystemClock().Now() - *joined >= options_.settled_after) {
-    restarts_in_a_row_ = 0;
+    restarts_.Restore();
   }
   const std::string cause = ToString(failure.cause);
   ++failures_[cause];
@@ -58,12 +56,10 @@ bool RankSupervisor::MayRestart(const RankGroup& group, const GroupFailure& fail
                   failure.rank, failure.exit_code, runtime::Quoted(*reason));
     return false;
   }
-  back_off_ = restarts_in_a_row_ == 0 ? options_.min_back_off
-                                      : std::min(2 * back_off_, options_.max_back_off);
-  ++restarts_in_a_row_;
+  back_off_ = restarts_.Take();
   spdlog::warn(
       "event=group_restarts cause={} local_rank={} exit_code={} restart={} of={} back_off_ms={}",
-      cause, failure.rank, failure.exit_code, restarts_in_a_row_, options_.max_restarts,
+      cause, failure.rank, failure.exit_code, restarts_.in_a_row(), options_.max_restarts,
       std::chrono::ceil<std::chrono::milliseconds>(back_off_).count());
   return true;
 }
@@ -76,8 +72,8 @@ std::optional<std::string> RankSupervisor::Hopeless(const GroupFailure& failure)
     if (!ever_joined_) return "the ranks have never joined";
   }
   if (place_.master) return "the ranks of the other nodes would have to start again, too";
-  if (restarts_in_a_row_ < options_.max_restarts) return std::nullopt;
-  return "it was started again " + std::to_string(restarts_in_a_row_) + " times in vain";
+  if (!restarts_.spent()) return std::nullopt;
+  return "it was started again " + std::to_string(restarts_.in_a_row()) + " times in vain";
 }
 
 }  // namespace shoal::collectives

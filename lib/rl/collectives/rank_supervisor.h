@@ -27,6 +27,7 @@
 #include "platform/runtime/status.h"
 #include "rl/collectives/rank_group.h"
 #include "rl/collectives/rank_progress.h"
+#include "rl/collectives/restarts.h"
 
 namespace shoal::collectives {
 
@@ -74,8 +75,8 @@ class RankSupervisor {
   RankProgress* own_progress_ = nullptr;
   std::uint64_t epoch_ = 0;
   bool ever_joined_ = false;
-  std::int64_t restarts_in_a_row_ = 0;
-  runtime::Duration back_off_;
+  Restarts restarts_;
+  runtime::Duration back_off_{};
   std::map<std::string, std::int64_t> failures_;
 };
 

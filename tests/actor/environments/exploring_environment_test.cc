@@ -50,7 +50,8 @@ std::unique_ptr<ExploringEnvironment> MakeExploring(const ExplorationOptions& op
   const EnvironmentSpec spec = SimulatedEnvironment::SpecOf(Task().spec());
   REQUIRE(ExploringEnvironment::SpecOf(spec, options).ok());
   return std::make_unique<ExploringEnvironment>(
-      std::make_unique<SimulatedEnvironment>(std::make_unique<Task>(), seed), spec, options, seed);
+      std::make_unique<SimulatedEnvironment>(std::make_unique<Task>(), seed), spec, options, seed,
+      ExploringEnvironment::Projection(spec, options, seed));
 }
 
 Transition Awaited(const std::function<void(Environment::Done)>& call) {
