@@ -104,12 +104,7 @@ NodeSupervisor::~NodeSupervisor() {
 
 absl::StatusOr<std::optional<int>> NodeSupervisor::Run() {
   SHOAL_ASSIGN_OR_RETURN(progress_, MapRankProgress(local_ranks_));
-  const sigset_t signals = WatchedSignals();
-  sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &signals, &before);
-  auto end = RunTurns(before);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  return end;
+  return WithWatchedSignalsBlocked([this](const sigset_t& mask) { return RunTurns(mask); });
 }
 
 absl::StatusOr<std::optional<int>> NodeSupervisor::RunTurns(const sigset_t& mask) {

@@ -155,6 +155,17 @@ class RankGroup {
 
 // The signals that a process which watches ranks must block.
 sigset_t WatchedSignals();
+// Runs `work` with these signals blocked. It gets the mask from before, which holds again
+// afterwards.
+template <typename Work>
+auto WithWatchedSignalsBlocked(const Work& work) {
+  const sigset_t signals = WatchedSignals();
+  sigset_t before;
+  ::sigprocmask(SIG_BLOCK, &signals, &before);
+  auto result = work(before);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
 // Waits until one of them comes, until `descriptor` is readable if it is not -1, or until
 // `deadline`. Returns whether SIGTERM or SIGINT came.
 bool AwaitStopSignal(runtime::TimePoint deadline, int descriptor = -1);

@@ -15,12 +15,7 @@ RankSupervisor::RankSupervisor(NodePlace place, const SupervisionOptions& option
 
 absl::StatusOr<std::optional<int>> RankSupervisor::Run() {
   SHOAL_ASSIGN_OR_RETURN(progress_, MapRankProgress(place_.local_ranks));
-  const sigset_t signals = WatchedSignals();
-  sigset_t before;
-  ::sigprocmask(SIG_BLOCK, &signals, &before);
-  auto end = RunGroups(before);
-  ::sigprocmask(SIG_SETMASK, &before, nullptr);
-  return end;
+  return WithWatchedSignalsBlocked([this](const sigset_t& mask) { return RunGroups(mask); });
 }
 
 absl::StatusOr<std::optional<int>> RankSupervisor::RunGroups(const sigset_t& mask) {
