@@ -20,6 +20,7 @@ from manifests import (
     Pod,
     arguments,
     behind,
+    claims,
     environment,
     find,
     hosts,
@@ -27,6 +28,7 @@ from manifests import (
     matches,
     of_kind,
     pods,
+    replicas,
 )
 from network_policies import may_connect, may_receive, may_send
 
@@ -38,6 +40,8 @@ ADDRESS = re.compile(r"(?<![\w.-])([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*):([0-9]{2,5}
 VERSION = "1.37"
 # Where a run's folder is in the images.
 RUNS = "/shoal/runs"
+# Arguments that are the launcher's of ranks.
+LAUNCHER = ("--world-size=", "--nodes=", "--rendezvous=")
 # A port that no manifest names.
 UNDECLARED_PORT = 1
 # Ports of this range are the kernel's choice, as those at which ranks wait for their neighbours in the ring.
@@ -160,6 +164,8 @@ def services(objects: list[Object]) -> list[str]:
         service = find(objects, "Service", one["spec"]["serviceName"])
         if service is None:
             found.append(f"StatefulSet {one['metadata']['name']}: there is no Service {one['spec']['serviceName']}")
+        elif replicas(objects, one) > 1 and service["spec"].get("clusterIP") != "None":
+            found.append(f"StatefulSet {one['metadata']['name']}: its Service has an address, so its pods have no names")
     return found
 
 
@@ -173,7 +179,7 @@ def references(objects: list[Object]) -> list[str]:
             claim = volume.get("persistentVolumeClaim", {}).get("claimName")
             if config and find(objects, "ConfigMap", config) is None:
                 found.append(f"{pod.name}: there is no ConfigMap {config}")
-            if claim and find(objects, "PersistentVolumeClaim", claim) is None:
+            if claim and claim not in claims(objects):
                 found.append(f"{pod.name}: there is no PersistentVolumeClaim {claim}")
             if not any(mount["name"] == name for one in pod.containers for mount in one.get("volumeMounts", [])):
                 found.append(f"{pod.name}: nothing mounts volume {name}")
@@ -328,8 +334,8 @@ def effective(objects: list[Object], pod: Pod, container: Object) -> tuple[dict[
         if config is not None:
             data = find(objects, "ConfigMap", config["name"])["data"]
             files |= {f"{mount['mountPath']}/{key}": text for key, text in data.items()}
-    # With several ranks the launcher waits for them, and each prints.
-    texts = [text for text in arguments(objects, pod, container) if not text.startswith("--world-size")]
+    # With several ranks or nodes the launcher waits for them, and each prints.
+    texts = [text for text in arguments(objects, pod, container) if not text.startswith(LAUNCHER)]
     return _print_config(images()[container["image"]], tuple(texts), tuple(files.items()))
 
 
@@ -371,20 +377,32 @@ def _ranks(objects: list[Object], pod: Pod, container: Object, where: str) -> li
     if container["name"] != "learner":
         return []
     texts, found = arguments(objects, pod, container), []
-    ranks = next((int(text.partition("=")[2]) for text in texts if text.startswith("--world-size=")), 1)
+    ranks = int(_value(texts, "--world-size=") or 1)
     gpus = int(container["resources"]["limits"].get("nvidia.com/gpu", 0))
     on_gpus = "--set=learner.device=cuda" in texts
     if (on_gpus and gpus != ranks) or (not on_gpus and gpus):
         found.append(f"{where}: {ranks} ranks have {gpus} GPUs")
+    nodes = [one for one in pods(objects) if one.component == "learner"]
+    if bounds := _value(texts, "--nodes="):
+        least, most = map(int, bounds.split(":"))
+        if most != len(nodes):
+            found.append(f"{where}: {len(nodes)} nodes are there for at most {most}")
+        if 2 * least <= most:
+            found.append(f"{where}: {most} nodes may be cut in two parts of {least}, each of which trains by itself")
+        return found
     variables = environment(objects, pod, container)
     if "GROUP_RANK" not in variables:
         return found
-    nodes = [one for one in pods(objects) if one.component == "learner"]
     if int(variables["WORLD_SIZE"]) != ranks * len(nodes):
         found.append(f"{where}: WORLD_SIZE is {variables['WORLD_SIZE']} for {len(nodes)} nodes of {ranks} ranks")
     if variables["MASTER_ADDR"] not in nodes[0].names():
         found.append(f"{where}: rank 0 is not at {variables['MASTER_ADDR']}")
     return found
+
+
+def _value(texts: list[str], flag: str) -> str:
+    """Returns what an argument gives a flag, or nothing."""
+    return next((text.removeprefix(flag) for text in texts if text.startswith(flag)), "")
 
 
 RULES = [schema, hardening, probes, services, references, autoscaling, addresses, network, programs]

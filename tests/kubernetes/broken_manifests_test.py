@@ -5,21 +5,11 @@ import unittest
 from collections.abc import Callable
 
 import breaches
-from manifests import Object, build, find
+from manifests import Object, build, cluster, find, pod_spec
 
 
 def container(objects: list[Object], kind: str, name: str) -> Object:
-    return pod(objects, kind, name)["containers"][0]
-
-
-def pod(objects: list[Object], kind: str, name: str) -> Object:
-    spec = find(objects, kind, name)["spec"]
-    return (spec["replicatedJobs"][0]["template"]["spec"] if kind == "JobSet" else spec)["template"]["spec"]
-
-
-def cluster(objects: list[Object]) -> dict[str, str]:
-    """Returns the variables of all containers."""
-    return next(one["data"] for one in objects if one["metadata"]["name"].startswith("cluster-"))
+    return pod_spec(objects, kind, name)["containers"][0]
 
 
 def drop(objects: list[Object], kind: str, name: str) -> None:
@@ -59,7 +49,7 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
     ),
     (
         "multi-gpu",
-        lambda o: pod(o, "JobSet", "learner").update(restartPolicie="Never"),
+        lambda o: pod_spec(o, "JobSet", "learner").update(restartPolicie="Never"),
         breaches.schema,
         "restartPolicie",
     ),
@@ -83,13 +73,13 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
     ),
     (
         "single-gpu",
-        lambda o: pod(o, "StatefulSet", "learner")["initContainers"][0]["securityContext"]["capabilities"].pop("drop"),
+        lambda o: pod_spec(o, "StatefulSet", "learner")["initContainers"][0]["securityContext"]["capabilities"].pop("drop"),
         breaches.hardening,
         "demonstrations: capabilities",
     ),
     (
         "dev",
-        lambda o: pod(o, "StatefulSet", "actor")["securityContext"].update(runAsUser=0),
+        lambda o: pod_spec(o, "StatefulSet", "actor")["securityContext"].update(runAsUser=0),
         breaches.hardening,
         "runAsUser",
     ),
@@ -142,7 +132,7 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
     ("dev", lambda o: drop(o, "PersistentVolumeClaim", "runs"), breaches.references, "no PersistentVolumeClaim runs"),
     (
         "multi-gpu",
-        lambda o: pod(o, "JobSet", "learner")["volumes"][0]["configMap"].update(name="jobs"),
+        lambda o: pod_spec(o, "JobSet", "learner")["volumes"][0]["configMap"].update(name="jobs"),
         breaches.references,
         "no ConfigMap jobs",
     ),
@@ -263,7 +253,7 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
     ),
     (
         "dev",
-        lambda o: pod(o, "StatefulSet", "replay").update(terminationGracePeriodSeconds=1),
+        lambda o: pod_spec(o, "StatefulSet", "replay").update(terminationGracePeriodSeconds=1),
         breaches.programs,
         "too short",
     ),
@@ -291,6 +281,48 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
         lambda o: find(o, "JobSet", "learner")["spec"]["network"].update(subdomain="learners"),
         breaches.programs,
         "rank 0 is not at",
+    ),
+    (
+        "elastic",
+        lambda o: find(o, "Service", "learner")["spec"].pop("clusterIP"),
+        breaches.services,
+        "StatefulSet learner: its Service has an address",
+    ),
+    (
+        "elastic",
+        lambda o: find(o, "StatefulSet", "learner")["spec"].pop("volumeClaimTemplates"),
+        breaches.references,
+        "there is no volume runs",
+    ),
+    (
+        "elastic",
+        lambda o: drop(o, "PersistentVolumeClaim", "runs"),
+        breaches.references,
+        "observer: there is no PersistentVolumeClaim runs",
+    ),
+    (
+        "elastic",
+        lambda o: replace(container(o, "StatefulSet", "learner")["args"], "learner-0.learner", "learner-0.ranks"),
+        breaches.addresses,
+        "learner-0.ranks.shoal.svc.cluster.local is the name of no pod",
+    ),
+    (
+        "elastic",
+        lambda o: drop(o, "NetworkPolicy", "ranks"),
+        breaches.network,
+        "learner-2 may not connect to learner-0:29500",
+    ),
+    (
+        "elastic",
+        lambda o: find(o, "StatefulSet", "learner")["spec"].update(replicas=4),
+        breaches.programs,
+        "4 nodes are there for at most 3",
+    ),
+    (
+        "elastic",
+        lambda o: replace(container(o, "StatefulSet", "learner")["args"], "--nodes=2:3", "--nodes=1:3"),
+        breaches.programs,
+        "may be cut in two parts of 1",
     ),
 ]
 

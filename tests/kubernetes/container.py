@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Becomes the process of a container: `container.py SPEC`, in namespaces of its own for mounts, network and processes.
+"""Becomes the process of a container: `container.py SPEC`, in namespaces of its own for mounts, network, processes and
+the host's name, which is the pod's.
 
 SPEC is a JSON file (sandbox.py writes it). A line on standard input says that the network is there. The root is a new
 one that nobody can write: the machine's programs and libraries, the image's tree in /shoal, and the pod's volumes. The
@@ -9,6 +10,7 @@ import ctypes
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 
@@ -45,7 +47,10 @@ def make_root(spec: dict, root: pathlib.Path) -> None:
     (root / "etc").mkdir()
     (root / "etc/ld.so.cache").write_bytes(pathlib.Path("/etc/ld.so.cache").read_bytes())
     (root / "etc/nsswitch.conf").write_text("hosts: files dns\n")
-    (root / "etc/hosts").write_text("".join(f"{address} {name}\n" for name, address in spec["hosts"].items()))
+    names = [f"{address} {name}\n" for name, addresses in spec["hosts"].items() for address in addresses]
+    (root / "etc/hosts").write_text("".join(names))
+    # A name may lead to several addresses.
+    (root / "etc/host.conf").write_text("multi on\n")
     (root / "proc").mkdir()
     run("mount", "-t", "proc", "proc", root / "proc")
     for mount in spec["mounts"]:
@@ -56,6 +61,7 @@ def make_root(spec: dict, root: pathlib.Path) -> None:
 def main() -> None:
     spec = json.loads(pathlib.Path(sys.argv[1]).read_text())
     sys.stdin.readline()
+    socket.sethostname(spec["name"])
     run("ip", "link", "set", "lo", "up")
     run("ip", "address", "add", f"{spec['address']}/24", "dev", spec["interface"])
     run("ip", "link", "set", spec["interface"], "up")

@@ -44,6 +44,17 @@ def find(objects: list[Object], kind: str, name: str) -> Object | None:
     return next((one for one in of_kind(objects, kind) if one["metadata"]["name"] == name), None)
 
 
+def pod_spec(objects: list[Object], kind: str, name: str) -> Object:
+    """Returns the specification of the pods of a workload, which the caller may change."""
+    spec = find(objects, kind, name)["spec"]
+    return (spec["replicatedJobs"][0]["template"]["spec"] if kind == "JobSet" else spec)["template"]["spec"]
+
+
+def cluster(objects: list[Object]) -> dict[str, str]:
+    """Returns the variables of all containers, which the caller may change."""
+    return next(one["data"] for one in objects if one["metadata"]["name"].startswith("cluster-"))
+
+
 @dataclass(frozen=True)
 class Pod:
     """One pod as its controller would make it."""
@@ -97,6 +108,24 @@ def _pod(owner: Object, template: Object, name: str, subdomain: str = "", index:
     )
 
 
+def _claims(workload: Object, pod: str) -> list[Object]:
+    """Returns the volumes that a pod of a StatefulSet has of its own, which outlive it."""
+    names = [one["metadata"]["name"] for one in workload["spec"].get("volumeClaimTemplates", [])]
+    return [{"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}} for name in names]
+
+
+def claims(objects: list[Object]) -> set[str]:
+    """Returns the names of all PersistentVolumeClaims, those that StatefulSets make included."""
+    named = {one["metadata"]["name"] for one in of_kind(objects, "PersistentVolumeClaim")}
+    of_pods = {
+        volume["persistentVolumeClaim"]["claimName"]
+        for pod in pods(objects)
+        if pod.owner["kind"] == "StatefulSet"
+        for volume in _claims(pod.owner, pod.name)
+    }
+    return named | of_pods
+
+
 def replicas(objects: list[Object], workload: Object) -> int:
     """Returns how many pods a workload begins with. An autoscaler's least number replaces the workload's own."""
     for scaler in of_kind(objects, "HorizontalPodAutoscaler"):
@@ -111,9 +140,11 @@ def pods(objects: list[Object]) -> list[Pod]:
     for one in objects:
         name, spec = one["metadata"]["name"], one.get("spec", {})
         if one["kind"] == "StatefulSet":
-            made += [
-                _pod(one, spec["template"], f"{name}-{i}", spec["serviceName"]) for i in range(replicas(objects, one))
-            ]
+            for i in range(replicas(objects, one)):
+                pod = f"{name}-{i}"
+                inner = spec["template"]["spec"]
+                own = inner | {"volumes": inner["volumes"] + _claims(one, pod)}
+                made.append(_pod(one, spec["template"] | {"spec": own}, pod, spec["serviceName"]))
         elif one["kind"] == "Deployment":
             made += [_pod(one, spec["template"], f"{name}-{i}") for i in range(replicas(objects, one))]
         elif one["kind"] == "Job":

@@ -12,8 +12,10 @@ from manifests import FOLDER, OVERLAYS, ROOT, build, find, images, pods
 
 
 class Overlays(unittest.TestCase):
-    def test_there_are_the_three_that_the_readme_names(self) -> None:
-        self.assertEqual(OVERLAYS, ["dev", "multi-gpu", "single-gpu"])
+    def test_there_are_the_four_that_the_readme_names(self) -> None:
+        self.assertEqual(OVERLAYS, ["dev", "elastic", "multi-gpu", "single-gpu"])
+        for overlay in OVERLAYS:
+            self.assertIn(f"| `{overlay}` |", (FOLDER / "README.md").read_text())
 
     def test_each_keeps_every_rule(self) -> None:
         for overlay in OVERLAYS:

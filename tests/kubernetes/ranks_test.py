@@ -8,34 +8,18 @@ import tempfile
 import unittest
 
 import sandbox
-from manifests import RESTART_ATTEMPT, Object, build, find, pods
+from manifests import RESTART_ATTEMPT, build, pod_spec, pods
 
 PATIENCE = 240
 RANKS_OF_A_NODE = 2
 
 
-def without_gpus(objects: list[Object]) -> None:
-    """Makes the overlay one of CartPole on CPUs, with two nodes of two ranks."""
-    cluster = next(one["data"] for one in objects if one["metadata"]["name"].startswith("cluster-"))
-    cluster |= {"JOB": "cartpole.toml", "INFERENCE": '["inference-0.inference:5000"]'}
-    find(objects, "ConfigMap", "replay-shards")["data"]["shards"] = "replay-0.replay:5000\n"
-    learner = find(objects, "JobSet", "learner")["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
-    del learner["initContainers"]
-    container = learner["containers"][0]
-    container["args"] = [
-        text.replace("--world-size=4", f"--world-size={RANKS_OF_A_NODE}")
-        for text in container["args"]
-        if not text.startswith(("--set=learner.device=", "--set=learner.demonstrations="))
-    ]
-    next(one for one in container["env"] if one["name"] == "WORLD_SIZE")["value"] = str(2 * RANKS_OF_A_NODE)
-    inference = find(objects, "StatefulSet", "inference")["spec"]["template"]["spec"]["containers"][0]
-    inference["args"].remove("--set=inference.device=cuda")
-
-
 class Ranks(unittest.TestCase):
     def setUp(self) -> None:
         objects = build("multi-gpu")
-        without_gpus(objects)
+        sandbox.without_gpus(objects, "JobSet", RANKS_OF_A_NODE)
+        container = pod_spec(objects, "JobSet", "learner")["containers"][0]
+        next(one for one in container["env"] if one["name"] == "WORLD_SIZE")["value"] = str(2 * RANKS_OF_A_NODE)
         folder = self.enterContext(tempfile.TemporaryDirectory())
         self.node = sandbox.Node(objects, pathlib.Path(folder))
         self.addCleanup(self.node.close)

@@ -14,7 +14,19 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 
-from manifests import ROOT, Object, Pod, arguments, environment, find, hosts, images, pods
+from manifests import (
+    ROOT,
+    Object,
+    Pod,
+    arguments,
+    cluster,
+    environment,
+    find,
+    hosts,
+    images,
+    pod_spec,
+    pods,
+)
 
 PROGRAMS = pathlib.Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin")).resolve()
 NETWORK = "10.99.0"
@@ -46,6 +58,22 @@ def eventually(holds: Callable[[], bool], seconds: float) -> bool:
             return True
         time.sleep(0.1)
     return holds()
+
+
+def without_gpus(objects: list[Object], learner: str, ranks: int) -> None:
+    """Makes an overlay of the main job on GPUs one of CartPole on CPUs, with one shard and one inference server. The
+    learner is a workload of the kind `learner`, whose pods get `ranks` ranks each."""
+    cluster(objects).update(JOB="cartpole.toml", INFERENCE='["inference-0.inference:5000"]')
+    find(objects, "ConfigMap", "replay-shards")["data"]["shards"] = "replay-0.replay:5000\n"
+    pod_spec(objects, "StatefulSet", "inference")["containers"][0]["args"].remove("--set=inference.device=cuda")
+    spec = pod_spec(objects, learner, "learner")
+    del spec["initContainers"]
+    container = spec["containers"][0]
+    container["args"] = [
+        text.replace("--world-size=4", f"--world-size={ranks}")
+        for text in container["args"]
+        if not text.startswith(("--set=learner.device=", "--set=learner.demonstrations="))
+    ]
 
 
 @functools.cache
@@ -136,7 +164,7 @@ class Node:
         self.processes: list[Process] = []
         made = pods(objects)
         self.address = {pod.name: f"{NETWORK}.{10 + i}" for i, pod in enumerate(made)}
-        self.hosts = {name: self.address[found[0].name] for name, found in hosts(objects).items() if found}
+        self.hosts = {name: [self.address[pod.name] for pod in found] for name, found in hosts(objects).items()}
         run("ip", "link", "set", "lo", "up")
         run("ip", "link", "add", "pods", "type", "bridge")
         run("ip", "address", "add", f"{NETWORK}.1/24", "dev", "pods")
@@ -157,9 +185,10 @@ class Node:
         root = own / "root"
         root.mkdir(parents=True)
         spec = {
+            "name": pod.name,
             "address": self.address[pod.name],
             "interface": f"pod{number}",
-            "hosts": {"localhost": "127.0.0.1", pod.name: self.address[pod.name]} | self.hosts,
+            "hosts": {"localhost": ["127.0.0.1"], pod.name: [self.address[pod.name]]} | self.hosts,
             "root": str(root),
             "mounts": self._image() + [self._volume(pod, mount, own) for mount in container["volumeMounts"]],
             "user": user,
@@ -183,6 +212,7 @@ class Node:
                     "--net",
                     "--mount",
                     "--pid",
+                    "--uts",
                     "--propagation",
                     "private",
                     "--fork",
