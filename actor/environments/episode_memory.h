@@ -75,8 +75,12 @@ enum class Mark : std::uint8_t {
   // property in the request's body, or the value. A refusal counts until the request that met with
   // it is answered otherwise.
   kInRefusal,
+  // A part that gives a BIOS attribute another value, where by the service's registry the present
+  // one may keep an attribute from being written that the goal's text names, and the new one may not
+  // (AttributeRegistry::LocksOf).
+  kUnlocks,
 };
-inline constexpr std::int64_t kMarkKinds = 18;
+inline constexpr std::int64_t kMarkKinds = 19;
 
 inline std::uint32_t MarkBit(Mark mark) {
   return std::uint32_t{1} << static_cast<std::uint32_t>(mark);

@@ -24,6 +24,7 @@ using inference::client::ContentReference;
 
 constexpr const char* kSend = "send the request as it is";
 constexpr const char* kDrop = "drop the request";
+constexpr const char* kAttributes = "/Attributes";
 constexpr std::size_t kLongestOrder = 64;
 
 // The place of a slot's value, which for an element of a list is the list.
@@ -55,6 +56,11 @@ bool Has(const Json& body, const Json& part) {
 
 bool IsWordCharacter(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) != 0; }
 
+// What a sentence may say of a property.
+PartWords WordsOfName(const std::string& name) {
+  return {.name = absl::AsciiStrToLower(name), .name_in_words = InWords(name), .value = {}};
+}
+
 // What a sentence may say of a part with one property.
 PartWords WordsOf(const redfish::Candidate& part) {
   const Json* value = &part.body;
@@ -63,7 +69,7 @@ PartWords WordsOf(const redfish::Candidate& part) {
     name = value->begin().key();
     value = &value->begin().value();
   }
-  PartWords words{.name = absl::AsciiStrToLower(name), .name_in_words = InWords(name), .value = {}};
+  PartWords words = WordsOfName(name);
   if (part.slots.empty() && value->is_string()) {
     words.value = absl::AsciiStrToLower(value->get<std::string>());
   }
@@ -121,6 +127,15 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
     texts.push_back(ContentOf(kSend));
     texts.push_back(ContentOf(kDrop));
     for (const redfish::Candidate* const part : found) made->words.push_back(WordsOf(*part));
+    const redfish::ServiceOutline::Attributes* const attributes =
+        candidate.method == "PATCH" ? resources.catalog().outline().FindAttributes(candidate.uri)
+                                    : nullptr;
+    if (attributes != nullptr && attributes->registry != nullptr) {
+      made->registry = attributes->registry;
+      for (const std::string& name : made->registry->Lockable()) {
+        made->lockable.push_back({.attribute = name, .words = WordsOfName(name)});
+      }
+    }
     const auto send = static_cast<std::uint32_t>(found.size());
     made->parts = std::move(found);
     made->later = std::make_shared<const CandidateList>(std::move(texts));
@@ -134,6 +149,9 @@ std::shared_ptr<const PartList> RequestDraft::PartsOf(const redfish::Candidate& 
     for (const redfish::Candidate* const part : list->parts) bytes += part->text.size() + 100;
     for (const PartWords& words : list->words) {
       bytes += sizeof(words) + words.name.size() + words.name_in_words.size() + words.value.size();
+    }
+    for (const PartList::Lockable& one : list->lockable) {
+      bytes += sizeof(one) + 3 * one.attribute.size();
     }
     return bytes;
   };
@@ -153,17 +171,48 @@ void RequestDraft::Open(const redfish::Candidate& candidate, const SeenResources
   part_said_.clear();
   for (std::size_t i = 0; parts_ != nullptr && i < parts_->parts.size(); ++i) {
     const PartWords& words = parts_->words[i];
-    part_said_.push_back(
-        (Says(words.name) || Says(words.name_in_words) ? MarkBit(Mark::kNamed) : 0) |
-        (Says(words.value) ? MarkBit(Mark::kLiteral) : 0) |
-        (known_.refused.contains(words.name) ? MarkBit(Mark::kInRefusal) : 0));
+    part_said_.push_back((Names(words) ? MarkBit(Mark::kNamed) : 0) |
+                         (Says(words.value) ? MarkBit(Mark::kLiteral) : 0) |
+                         (known_.refused.contains(words.name) ? MarkBit(Mark::kInRefusal) : 0));
     part_held_.push_back(known_.held.is_object() ? CompareFixed(*parts_->parts[i], known_.held)
                                                  : Held::kUnknown);
   }
+  MarkUnlocking();
   if (parts_ == nullptr) {
     Take(candidate);
   } else {
     GoOn();
+  }
+}
+
+void RequestDraft::MarkUnlocking() {
+  const Json* const attributes =
+      parts_ != nullptr && parts_->registry != nullptr && known_.held.is_object()
+          ? redfish::Resolve(known_.held, kAttributes)
+          : nullptr;
+  if (attributes == nullptr || !attributes->is_object()) return;
+  // The attributes that keep others from being written, with these.
+  std::map<std::string, std::vector<const std::string*>> locked;
+  for (const PartList::Lockable& one : parts_->lockable) {
+    if (!Names(one.words)) continue;
+    for (const std::string& lock : parts_->registry->LocksOf(one.attribute, *attributes)) {
+      locked[lock].push_back(&one.attribute);
+    }
+  }
+  for (std::size_t i = 0; !locked.empty() && i < parts_->parts.size(); ++i) {
+    const Json* const set = redfish::Resolve(parts_->parts[i]->body, kAttributes);
+    if (part_held_[i] != Held::kOther || set == nullptr || !set->is_object()) continue;
+    for (const auto& [name, value] : set->items()) {
+      const auto found = locked.find(name);
+      if (found == locked.end()) continue;
+      Json after = *attributes;
+      after[name] = value;
+      const bool unlocks = std::any_of(
+          found->second.begin(), found->second.end(), [&, &lock = name](const std::string* one) {
+            return !parts_->registry->LocksOf(*one, after).contains(lock);
+          });
+      if (unlocks) part_said_[i] |= MarkBit(Mark::kUnlocks);
+    }
   }
 }
 

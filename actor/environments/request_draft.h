@@ -39,6 +39,7 @@
 #include "redfish/catalog/candidate.h"
 #include "redfish/catalog/catalog.h"
 #include "redfish/goals/sentence_values.h"
+#include "redfish/schema/attribute_registry.h"
 #include "rl/model/candidate_mark.h"
 
 namespace shoal::actor {
@@ -58,6 +59,14 @@ struct PartList {
   std::vector<const redfish::Candidate*> parts;
   // One for each part.
   std::vector<PartWords> words;
+  // The attributes of the resource that others may make read-only, and the registry that says so;
+  // null where there is none.
+  struct Lockable {
+    std::string attribute;
+    PartWords words;
+  };
+  std::vector<Lockable> lockable;
+  std::shared_ptr<const redfish::AttributeRegistry> registry;
   // Without "send", which needs at least one part.
   std::shared_ptr<const inference::client::CandidateList> first;
   std::shared_ptr<const inference::client::CandidateList> later;
@@ -152,6 +161,9 @@ class RequestDraft {
   void Describe();
   // Whether the goal's text contains `text`, in lower case, as whole words.
   bool Says(const std::string& text) const;
+  bool Names(const PartWords& words) const { return Says(words.name) || Says(words.name_in_words); }
+  // Adds kUnlocks to the parts that have it.
+  void MarkUnlocking();
   // Whether a slot of the request has `value` already.
   bool IsUsed(const nlohmann::json& value) const;
   std::shared_ptr<const PartList> PartsOf(const redfish::Candidate& candidate,

@@ -340,8 +340,22 @@ void TrainingSession::TellLearner(const Evaluation& evaluation) {
   if (!told.ok()) Complain(runtime::Annotate(told, "the learner was not told of an evaluation"));
 }
 
+bool TrainingSession::HasPolicy() const {
+  // What the servers have is not known where nobody told of their metrics.
+  const std::optional<double> epoch = totals_.LeastGauge("shoal_inference_parameter_epoch");
+  return options_.only_judge || !epoch || *epoch >= 1;
+}
+
 int TrainingSession::Judge() {
   Record();
+  if (!HasPolicy()) {
+    Complain(absl::FailedPreconditionError(absl::StrFormat(
+        "training ended after %.0f s, before the learner had published a policy, so there is "
+        "nothing to evaluate. A learner clones its demonstrations first: give it more time with "
+        "--minutes, or fewer steps of cloning with learner.demonstration_updates",
+        SecondsSince(training_started_))));
+    return runtime::kExitFailed;
+  }
   display_.Note(absl::StrFormat("trained for %.0f s, %.0f steps; evaluating %d policies",
                                 SecondsSince(training_started_), progress_.environment_steps,
                                 options_.train.baselines.size() + 1) +

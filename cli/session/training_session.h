@@ -88,6 +88,8 @@ class TrainingSession {
   void NoteEvaluation(const Evaluation& evaluation);
   // Reports the evaluation of the version that was judged last, for the learner's circuit breaker.
   void TellLearner(const Evaluation& evaluation);
+  // Whether every inference server has a policy, as far as that is known.
+  bool HasPolicy() const;
   // Makes the final evaluation and returns an exit code.
   int Judge();
   // Tries again when an evaluation fails, as a process may have died with what it had in memory.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "platform/runtime/program.h"
 #include "shoal_run.h"
 
 namespace shoal::tests {
@@ -41,6 +42,19 @@ TEST_CASE("a policy that copied experts reaches five goals before any reinforcem
   REQUIRE(result.at("totals").at("initial").at("success").get<double>() >= 0.9);
   REQUIRE(run.Last("learner.jsonl", "update") == 1);
   REQUIRE(run.File("logs/learner-0.log").find("event=cloned cloning=300") != std::string::npos);
+}
+
+TEST_CASE("a run whose time ends while its learner clones says so and what to do", "[imitation]") {
+  ShoalRun run({"train", "deploy/local/imitation.toml", "--capture", "openbmc-stock", "--goals",
+                "1", "--minutes", "0.1", "--set", "learner.demonstrations=\"\"", "--set",
+                "train.demonstration_episodes=20", "--set",
+                "learner.demonstration_updates=1000000"});
+  REQUIRE(run.WaitForExit(seconds(120)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == runtime::kExitFailed);
+  REQUIRE(run.output().find("before the learner had published a policy") != std::string::npos);
+  REQUIRE(run.output().find("learner.demonstration_updates") != std::string::npos);
+  REQUIRE(run.output().find("the evaluation took too long") == std::string::npos);
 }
 
 TEST_CASE("a learner that is given a damaged file of demonstrations says where, and ends",

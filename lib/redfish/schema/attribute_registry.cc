@@ -155,6 +155,31 @@ std::string_view AttributeRegistry::Misfit(const std::string& attribute, const J
   return redfish::Misfit(known->second.property, value);
 }
 
+std::set<std::string> AttributeRegistry::LocksOf(const std::string& attribute,
+                                                 const Json& current) const {
+  std::set<std::string> locks;
+  const auto found = dependencies_.find(attribute);
+  if (found == dependencies_.end()) return locks;
+  for (const Dependency& dependency : found->second) {
+    for (const Condition& condition : dependency.conditions) {
+      const bool counts = dependency.read_only && Holds(condition, current);
+      if (counts) locks.insert(condition.attribute);
+    }
+  }
+  return locks;
+}
+
+std::vector<std::string> AttributeRegistry::Lockable() const {
+  std::vector<std::string> names;
+  for (const auto& [name, dependencies] : dependencies_) {
+    const bool is_locked =
+        std::any_of(dependencies.begin(), dependencies.end(),
+                    [](const Dependency& dependency) { return dependency.read_only; });
+    if (is_locked && attributes_.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
 const Property* AttributeRegistry::FindWritable(const std::string& attribute) const {
   const auto found = attributes_.find(attribute);
   if (found == attributes_.end() || passwords_.contains(attribute)) return nullptr;

@@ -34,6 +34,13 @@ class AttributeRegistry {
   std::string_view Misfit(const std::string& attribute, const nlohmann::json& value,
                           const nlohmann::json& current) const;
 
+  // Returns the attributes whose present values may keep `attribute` from being written: those of
+  // every condition that holds in a dependency which makes it read-only, though other conditions of
+  // the dependency may not hold. `current` has all attributes by name.
+  std::set<std::string> LocksOf(const std::string& attribute, const nlohmann::json& current) const;
+  // Returns the attributes that others may make read-only, in ascending order.
+  std::vector<std::string> Lockable() const;
+
   // Returns the value that a reset to defaults gives `attribute`. Returns null when the registry
   // has no such value, or when nobody may change the attribute.
   const nlohmann::json* Default(const std::string& attribute) const;

@@ -36,6 +36,57 @@ const ServiceCatalog& BoxService() {
   return service;
 }
 
+const std::string kBios = kBox + "/Bios";
+
+// A box whose Secure Boot cannot be set in legacy mode, nor while option ROMs of that mode are
+// loaded, and whose quiet boot depends on nothing.
+const ServiceCatalog& BiosService() {
+  static const ServiceCatalog service = [] {
+    const auto choice = [](const char* name, std::vector<std::string> values) {
+      Json entry = {{"AttributeName", name}, {"Type", "Enumeration"}, {"Value", Json::array()}};
+      for (const std::string& value : values) entry["Value"].push_back({{"ValueName", value}});
+      return entry;
+    };
+    const auto equals = [](const char* name, const char* value) {
+      return Json{{"MapFromAttribute", name},
+                  {"MapFromProperty", "CurrentValue"},
+                  {"MapFromCondition", "EQU"},
+                  {"MapFromValue", value}};
+    };
+    const Json dependency = {
+        {"Dependency",
+         {{"MapFrom", {equals("BootMode", "Bios"), equals("LegacyRoms", "Enabled")}},
+          {"MapToAttribute", "SecureBoot"},
+          {"MapToProperty", "ReadOnly"},
+          {"MapToValue", true}}}};
+    const Json registry = {
+        {"@odata.type", "#AttributeRegistry.v1_3_6.AttributeRegistry"},
+        {"Id", "R.v1"},
+        {"RegistryEntries",
+         {{"Attributes",
+           {choice("BootMode", {"Bios", "Uefi"}), choice("LegacyRoms", {"Enabled", "Disabled"}),
+            choice("SecureBoot", {"Enabled", "Disabled"}),
+            choice("QuietBoot", {"Enabled", "Disabled"})}},
+          {"Dependencies", {dependency}}}}};
+    const Json bios = {{"@odata.id", kBios},
+                       {"@odata.type", "#Bios.v1_2_0.Bios"},
+                       {"AttributeRegistry", "R.v1"},
+                       {"Attributes",
+                        {{"BootMode", "Bios"},
+                         {"LegacyRoms", "Disabled"},
+                         {"SecureBoot", "Disabled"},
+                         {"QuietBoot", "Disabled"}}}};
+    const auto capture = *redfish::Capture::FromResources(
+        "bios", {{"/redfish/v1", Json::object()},
+                 {kBox, {{"@odata.id", kBox}, {"Bios", {{"@odata.id", kBios}}}}},
+                 {kBios, bios},
+                 {"/redfish/v1/Registries/R", registry}});
+    const auto schema = *redfish::Schema::Load("data/schema/redfish.schema.zst");
+    return MakeServiceCatalog(*redfish::Catalog::Build(*capture, *schema), schema);
+  }();
+  return service;
+}
+
 const redfish::Candidate& BoxRequest(const std::string& part) {
   for (const redfish::Candidate& candidate : BoxService().catalog->candidates()) {
     const bool composes = part.empty() && candidate.composes();
@@ -49,10 +100,20 @@ std::uint32_t Bit(Mark mark) { return std::uint32_t{1} << static_cast<std::uint3
 
 class Drafting {
  public:
-  explicit Drafting(const std::string& sentence, std::size_t read_values = 0)
+  explicit Drafting(const std::string& sentence, std::size_t read_values = 0,
+                    const ServiceCatalog& service = BoxService())
       : draft_(cache_.part_lists, read_values) {
-    seen_.Begin(BoxService(), {});
+    seen_.Begin(service, {});
     draft_.Begin(sentence);
+  }
+  // Opens the PATCH of the BIOS, which holds `attributes`. REQUIRES: the service is BiosService().
+  void OpenBios(const Json& attributes) {
+    for (const redfish::Candidate& candidate : BiosService().catalog->candidates()) {
+      const bool patches = candidate.method == "PATCH" && candidate.uri == kBios;
+      if (!patches || !candidate.composes()) continue;
+      return draft_.Open(candidate, seen_, {.held = {{"Attributes", attributes}}});
+    }
+    FAIL("no candidate composes a PATCH of the BIOS");
   }
   void Open(const std::string& part, Json held = nullptr, std::vector<ReadResource> read = {},
             RefusalNames refused = {}) {
@@ -333,6 +394,34 @@ TEST_CASE("Parts and values are marked of which a refusal speaks") {
   drafting.Choose("<goal.AssetTag>");
   REQUIRE((drafting.MarksOf("value upper dash digits") & Bit(Mark::kInRefusal)) != 0);
   REQUIRE((drafting.MarksOf("word tag") & Bit(Mark::kInRefusal)) == 0);
+}
+
+TEST_CASE("Parts are marked that unlock a BIOS attribute which the sentence names") {
+  const Json legacy = {{"BootMode", "Bios"},
+                       {"LegacyRoms", "Disabled"},
+                       {"SecureBoot", "Disabled"},
+                       {"QuietBoot", "Disabled"}};
+  Drafting drafting("Switch secure boot on.", 0, BiosService());
+  drafting.OpenBios(legacy);
+  REQUIRE(drafting.MarksOf("\"BootMode\":\"Uefi\"") == (Bit(Mark::kUnlocks) | Bit(Mark::kDiffers)));
+  REQUIRE(drafting.MarksOf("\"BootMode\":\"Bios\"") == Bit(Mark::kHolds));
+  REQUIRE(drafting.MarksOf("\"LegacyRoms\":\"Enabled\"") == Bit(Mark::kDiffers));
+  REQUIRE(drafting.MarksOf("\"QuietBoot\":\"Enabled\"") == Bit(Mark::kDiffers));
+
+  Json with_roms = legacy;
+  with_roms["LegacyRoms"] = "Enabled";
+  drafting.OpenBios(with_roms);
+  REQUIRE((drafting.MarksOf("\"BootMode\":\"Uefi\"") & Bit(Mark::kUnlocks)) != 0);
+  REQUIRE((drafting.MarksOf("\"LegacyRoms\":\"Disabled\"") & Bit(Mark::kUnlocks)) != 0);
+
+  Json modern = legacy;
+  modern["BootMode"] = "Uefi";
+  drafting.OpenBios(modern);
+  REQUIRE((drafting.MarksOf("BootMode") & Bit(Mark::kUnlocks)) == 0);
+
+  Drafting other("Boot without a logo, quiet boot that is.", 0, BiosService());
+  other.OpenBios(legacy);
+  REQUIRE((other.MarksOf("BootMode") & Bit(Mark::kUnlocks)) == 0);
 }
 
 TEST_CASE("A value is shown as a choice, in whose text small words count") {

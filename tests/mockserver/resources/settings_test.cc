@@ -2,6 +2,7 @@
 #include "mockserver/resources/settings.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -179,6 +180,12 @@ TEST_CASE("A registry's bounds, lengths, terms and orders hold") {
   REQUIRE(registry->Misfit("Serial", "x", quiet) == "PropertyNotWritable");
   REQUIRE(registry->Misfit("Name", "abc", {{"Count", 5}, {"On", false}}) == "PropertyNotWritable");
   REQUIRE(registry->Misfit("Name", "abc", {{"Count", 1}, {"On", true}}) == "PropertyNotWritable");
+  using Names = std::set<std::string>;
+  REQUIRE(registry->Lockable() == std::vector<std::string>{"Name"});
+  REQUIRE(registry->LocksOf("Name", quiet).empty());
+  REQUIRE(registry->LocksOf("Name", {{"Count", 5}, {"On", false}}) == Names{"Count"});
+  REQUIRE(registry->LocksOf("Name", {{"Count", 5}, {"On", true}}) == Names{"Count", "On"});
+  REQUIRE(registry->LocksOf("Count", {{"Count", 5}, {"On", true}}).empty());
   REQUIRE_FALSE(redfish::AttributeRegistry::Parse(Json::object()));
   REQUIRE_FALSE(redfish::AttributeRegistry::Parse({{"@odata.type", "#AttributeRegistry.v1.x"}}));
 }
