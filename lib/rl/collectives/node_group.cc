@@ -92,8 +92,21 @@ void NodeGroup::Look() {
 }
 
 std::optional<runtime::TimePoint> NodeGroup::NextLook() const {
-  if (phase_ == Phase::kFinished || settled_at_ <= clock_.Now()) return std::nullopt;
-  return settled_at_;
+  if (phase_ == Phase::kFinished) return std::nullopt;
+  const runtime::TimePoint now = clock_.Now();
+  std::optional<runtime::TimePoint> next;
+  if (settled_at_ > now) next = settled_at_;
+  if (phase_ == Phase::kStopping && end_by_ > now) next = std::min(next.value_or(end_by_), end_by_);
+  return next;
+}
+
+std::vector<NodeGroup::NodeId> NodeGroup::Overdue() const {
+  std::vector<NodeId> overdue;
+  if (phase_ != Phase::kStopping || clock_.Now() < end_by_) return overdue;
+  for (const Node& node : nodes_) {
+    if (node.runs) overdue.push_back(node.id);
+  }
+  return overdue;
 }
 
 std::vector<NodeGroup::Node>::iterator NodeGroup::Find(NodeId id) {
@@ -102,14 +115,17 @@ std::vector<NodeGroup::Node>::iterator NodeGroup::Find(NodeId id) {
 }
 
 void NodeGroup::Stop(ChangeCause cause, bool orderly) {
+  const runtime::TimePoint now = clock_.Now();
   if (phase_ == Phase::kRunning) {
     phase_ = Phase::kStopping;
     cause_ = cause;
     orderly_ = orderly;
+    end_by_ = now + (orderly ? options_.orderly_limit : options_.stop_limit);
   } else if (phase_ == Phase::kStopping) {
     cause_ = std::max(cause_, cause);
     if (orderly || !orderly_) return;
     orderly_ = false;
+    end_by_ = std::min(end_by_, now + options_.stop_limit);
   } else {
     return;
   }

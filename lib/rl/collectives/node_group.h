@@ -37,6 +37,10 @@ struct NodeGroupOptions {
   runtime::Duration min_back_off = std::chrono::milliseconds(500);
   runtime::Duration max_back_off = std::chrono::seconds(30);
   runtime::Duration settled_after = std::chrono::seconds(60);
+  // How long ranks that were told to may take to end, in order and at once: what their supervisors
+  // give them, and the time of a kill.
+  runtime::Duration orderly_limit = std::chrono::seconds(70);
+  runtime::Duration stop_limit = std::chrono::seconds(15);
 };
 
 // The limit on max_nodes, and how many nodes may wait for a place.
@@ -66,6 +70,9 @@ class NodeGroup {
   void Look();
   // When something will be due if nothing else comes before.
   std::optional<runtime::TimePoint> NextLook() const;
+  // The nodes whose ranks should have ended by now, as where a process cannot be killed. The caller
+  // gives them up: it closes their connections and calls Gone.
+  std::vector<NodeId> Overdue() const;
   // Returns what nodes are to be told, in order, and forgets it.
   std::vector<Order> TakeOrders() { return std::exchange(orders_, {}); }
 
@@ -104,9 +111,10 @@ class NodeGroup {
   std::vector<Node> nodes_;
   std::vector<Order> orders_;
   std::uint64_t epoch_ = 0;
-  // While the ranks stop: why, and whether in order. Then why they start.
+  // While the ranks stop: why, whether in order, and how long they may take. Then why they start.
   ChangeCause cause_ = ChangeCause::kFormed;
   bool orderly_ = true;
+  runtime::TimePoint end_by_ = {};
   // Before it no ranks stop for a newcomer, and none start unless max_nodes are ready and no rank
   // has failed.
   runtime::TimePoint settled_at_ = {};

@@ -16,6 +16,10 @@ namespace {
 
 // Of peers that have not joined; those that have are bounded by the group.
 constexpr std::size_t kMaxStrangers = 64;
+// In one step, so that peers which connect without end do not keep the others waiting.
+constexpr int kAcceptAtOnce = 32;
+// The pause after the system had nothing for another connection.
+constexpr std::chrono::seconds kAcceptAgainAfter{1};
 // The longest wait of Run between two looks at the time.
 constexpr std::chrono::seconds kServiceLookEvery{1};
 
@@ -38,7 +42,7 @@ absl::StatusOr<bool> NodeService::Step(runtime::Duration wait) {
     wait = std::clamp<runtime::Duration>(*due - clock_.Now(), runtime::Duration::zero(), wait);
   }
   SHOAL_RETURN_IF_ERROR(Await(wait));
-  SHOAL_RETURN_IF_ERROR(AcceptAll());
+  SHOAL_RETURN_IF_ERROR(AcceptSome());
   for (auto& [id, peer] : peers_) Hear(id, peer);
   DropLate();
   CloseDropped();
@@ -51,7 +55,8 @@ absl::StatusOr<bool> NodeService::Step(runtime::Duration wait) {
 }
 
 absl::Status NodeService::Await(runtime::Duration wait) {
-  std::vector<pollfd> items = {{listener_, POLLIN, 0}};
+  // A descriptor of -1 has no events. The listener would have one all the time.
+  std::vector<pollfd> items = {{clock_.Now() < accept_again_at_ ? -1 : listener_, POLLIN, 0}};
   for (const auto& [id, peer] : peers_) {
     const short events = peer.link->pending() ? POLLIN | POLLOUT : POLLIN;
     items.push_back({peer.link->socket(), events, 0});
@@ -61,10 +66,17 @@ absl::Status NodeService::Await(runtime::Duration wait) {
   return absl::IsDeadlineExceeded(ready) ? absl::OkStatus() : ready;
 }
 
-absl::Status NodeService::AcceptAll() {
-  for (;;) {
+absl::Status NodeService::AcceptSome() {
+  if (clock_.Now() < accept_again_at_) return absl::OkStatus();
+  for (int accepted = 0; accepted < kAcceptAtOnce; ++accepted) {
     const absl::StatusOr<int> socket = Accept(listener_, std::chrono::steady_clock::now());
     if (absl::IsDeadlineExceeded(socket.status())) return absl::OkStatus();
+    if (absl::IsResourceExhausted(socket.status())) {
+      spdlog::warn("event=connections_wait connections={} reason={}", peers_.size(),
+                   runtime::Quoted(runtime::Message(socket.status())));
+      accept_again_at_ = clock_.Now() + kAcceptAgainAfter;
+      return absl::OkStatus();
+    }
     SHOAL_RETURN_IF_ERROR(socket.status());
     auto link = std::make_unique<NodeLink>(*socket, "a node");
     const absl::StatusOr<std::string> address = PeerAddress(*socket, "a node");
@@ -78,6 +90,7 @@ absl::Status NodeService::AcceptAll() {
                           .heard_at = now,
                           .told_at = now};
   }
+  return absl::OkStatus();
 }
 
 void NodeService::Hear(NodeGroup::NodeId id, Peer& peer) {
@@ -141,6 +154,9 @@ void NodeService::DropLate() {
     } else if (peer.joined && now - peer.heard_at >= options_.timing.silence) {
       Drop(id, absl::DeadlineExceededError("a node was silent too long"));
     }
+  }
+  for (const NodeGroup::NodeId id : group_.Overdue()) {
+    Drop(id, absl::DeadlineExceededError("the ranks of a node did not end in time"));
   }
 }
 

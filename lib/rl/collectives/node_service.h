@@ -4,8 +4,9 @@
 //
 // Each node holds one connection, and its end is the end of the node. A peer is dropped that sends
 // something else than messages of nodes, does not join within `introduction`, is silent for
-// `silence`, or does not read. Past a bound on connections new ones are closed at once. Peers are
-// not authenticated: whoever reaches the port can join.
+// `silence`, whose ranks do not end in time (NodeGroup::Overdue), or that does not read. Past a
+// bound on connections new ones are closed at once. While the system has no descriptor for another
+// one, those that there are go on. Peers are not authenticated: whoever reaches the port can join.
 //
 // Not thread-safe. It has no thread and needs no torch: a node's supervisor runs it in a process
 // that it forks.
@@ -70,7 +71,7 @@ class NodeService {
   };
 
   absl::Status Await(runtime::Duration wait);
-  absl::Status AcceptAll();
+  absl::Status AcceptSome();
   void Hear(NodeGroup::NodeId id, Peer& peer);
   absl::Status Take(NodeGroup::NodeId id, Peer& peer, const NodeMessage& message);
   void TellAll();
@@ -86,6 +87,8 @@ class NodeService {
   std::map<NodeGroup::NodeId, Peer> peers_;
   std::map<NodeGroup::NodeId, absl::Status> dropped_;
   NodeGroup::NodeId last_id_ = 0;
+  // Until then the system has nothing for another connection.
+  runtime::TimePoint accept_again_at_ = {};
   std::optional<runtime::TimePoint> farewell_until_;
 };
 

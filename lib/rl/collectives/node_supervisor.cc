@@ -21,8 +21,9 @@
 namespace shoal::collectives {
 namespace {
 
-// The time for one attempt to reach a service.
-constexpr std::chrono::milliseconds kConnectTime{300};
+// The time for one attempt to reach a service. A system sends the first packet again after a second
+// if it has had no answer (RFC 6298).
+constexpr std::chrono::milliseconds kConnectTime{1500};
 // The pause before the next one, and before a node that was refused asks again.
 constexpr std::chrono::milliseconds kFindAgainAfter{200};
 constexpr std::chrono::seconds kJoinAgainAfter{1};
@@ -32,6 +33,8 @@ constexpr std::chrono::seconds kSupervisorLookEvery{1};
 constexpr std::chrono::seconds kFarewellTime{2};
 // How long a service may outlive the work of its node.
 constexpr std::chrono::seconds kServiceTime{15};
+// From the end of the time that ranks get to the word that they have ended.
+constexpr std::chrono::seconds kKillTime{10};
 
 bool ReadCount(std::string_view text, std::int64_t max, std::int64_t& count) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -125,16 +128,9 @@ absl::StatusOr<bool> NodeSupervisor::FindService() {
   const runtime::TimePoint began = clock_.Now();
   while (clock_.Now() < patient_until_) {
     if (AwaitStopSignal(clock_.Now())) return false;
-    for (const NodeAddress& address : nodes_.rendezvous) {
-      const absl::StatusOr<int> socket =
-          ConnectTo(address.host, address.port, clock_.Now() + kConnectTime, "the rendezvous");
-      if (!socket.ok()) continue;
-      link_ = std::make_unique<NodeLink>(*socket, "the rendezvous");
-      heard_at_ = told_at_ = clock_.Now();
-      spdlog::info("event=rendezvous_found address={}:{}", address.host, address.port);
-      return true;
-    }
+    if (LookForService()) return true;
     SHOAL_ASSIGN_OR_RETURN(const bool serves, TryToServe(clock_.Now() - began));
+    if (link_ != nullptr) return true;
     if (serves) continue;
     const runtime::TimePoint again = clock_.Now() + kFindAgainAfter;
     while (clock_.Now() < again) {
@@ -151,6 +147,28 @@ absl::StatusOr<bool> NodeSupervisor::FindService() {
                               " s, and no address of it is this machine's");
 }
 
+bool NodeSupervisor::LookForService(int own, std::size_t own_address) {
+  constexpr const char* kService = "the rendezvous";
+  for (std::size_t i = 0; i < nodes_.rendezvous.size(); ++i) {
+    if (own >= 0 && i == own_address) continue;
+    const NodeAddress& address = nodes_.rendezvous[i];
+    const absl::StatusOr<int> socket =
+        TryConnectTo(address.host, address.port, clock_.Now() + kConnectTime, kService);
+    if (!socket.ok()) continue;
+    auto link = std::make_unique<NodeLink>(*socket, kService);
+    // Two names of one address.
+    if (own >= 0 && address.port == nodes_.rendezvous[own_address].port &&
+        PeerAddress(*socket, kService) == OwnAddress(own, kService)) {
+      continue;
+    }
+    link_ = std::move(link);
+    heard_at_ = told_at_ = clock_.Now();
+    spdlog::info("event=rendezvous_found address={}:{}", address.host, address.port);
+    return true;
+  }
+  return false;
+}
+
 absl::StatusOr<bool> NodeSupervisor::TryToServe(runtime::Duration looked) {
   // One that was forked, and cannot be reached any more, is in the way of another.
   EndService(/*at_once=*/true);
@@ -159,6 +177,12 @@ absl::StatusOr<bool> NodeSupervisor::TryToServe(runtime::Duration looked) {
     NodeAddress address = nodes_.rendezvous[i];
     const absl::StatusOr<int> listener = Listen(address.host, address.port);
     if (!listener.ok()) continue;
+    // One that did not answer may be there, behind a packet that was lost. Whoever looks from now
+    // on finds this listener.
+    if (LookForService(*listener, i)) {
+      ::close(*listener);
+      return false;
+    }
     spdlog::info("event=rendezvous_opened address={}:{} min_nodes={} max_nodes={}", address.host,
                  address.port, nodes_.min_nodes, nodes_.max_nodes);
     SHOAL_RETURN_IF_ERROR(ForkService(*listener));
@@ -192,7 +216,9 @@ absl::Status NodeSupervisor::ForkService(int listener) {
                                  .max_restarts = supervision_.max_restarts,
                                  .min_back_off = supervision_.min_back_off,
                                  .max_back_off = supervision_.max_back_off,
-                                 .settled_after = supervision_.settled_after},
+                                 .settled_after = supervision_.settled_after,
+                                 .orderly_limit = nodes_.orderly_grace + kKillTime,
+                                 .stop_limit = supervision_.limits.stop_grace + kKillTime},
                        .timing = nodes_.timing},
                       clock_);
   const absl::Status end = service.Run();

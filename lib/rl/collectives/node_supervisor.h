@@ -108,7 +108,10 @@ class NodeSupervisor final : private GroupOrders {
   absl::StatusOr<Turn> RunTurn(const sigset_t& mask);
   // Connects to a service. Returns false after a signal.
   absl::StatusOr<bool> FindService();
-  // Serves where it can. Returns false where it cannot.
+  // Connects to a service that answers. `own` is the listening socket of this process at the
+  // address of that number, which does not count, or -1.
+  bool LookForService(int own = -1, std::size_t own_address = 0);
+  // Serves where it can. Returns false where it cannot, or has found a service after all.
   absl::StatusOr<bool> TryToServe(runtime::Duration looked);
   absl::Status ForkService(int listener);
   void EndService(bool at_once);

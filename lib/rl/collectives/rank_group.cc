@@ -118,8 +118,9 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
       BecomeRank(mask, parent);
       environment.rank = place_.first_rank + rank;
       environment.local_rank = rank;
-      environment.master_listener = environment.rank == 0 ? listener : -1;
-      if (environment.rank != 0) close_listener();
+      const bool waits_for_others = environment.rank == 0 && environment.world_size > 1;
+      environment.master_listener = waits_for_others ? listener : -1;
+      if (!waits_for_others) close_listener();
       WriteRankEnvironment(environment);
       return rank;
     }

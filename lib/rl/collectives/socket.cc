@@ -53,6 +53,18 @@ absl::Status WaitToSend(int socket, Deadline deadline, const std::string& peer) 
 
 bool MayRetry(int error) { return error == EAGAIN || error == EWOULDBLOCK || error == EINTR; }
 
+// Errors of a connection that was about to be accepted (accept(2)).
+bool IsOfConnection(int error) {
+  constexpr std::array<int, 9> kErrors = {ECONNABORTED, ENETDOWN,   EPROTO,
+                                          ENOPROTOOPT,  EHOSTDOWN,  ENONET,
+                                          EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH};
+  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
+}
+
+bool IsWantOfMeans(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 void MakeReady(int socket) {
   const int one = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -81,9 +93,12 @@ int TryConnect(const addrinfo& address, Deadline deadline) {
   int error = 0;
   if (::connect(socket, address.ai_addr, address.ai_addrlen) != 0) {
     error = errno;
-    if (error == EINPROGRESS && WaitFor(socket, POLLOUT, deadline, "").ok()) {
+    if (error == EINPROGRESS) {
       socklen_t size = sizeof error;
-      ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+      error = ETIMEDOUT;
+      if (WaitFor(socket, POLLOUT, deadline, "").ok()) {
+        ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+      }
     }
   }
   if (error == 0) return socket;
@@ -222,27 +237,35 @@ absl::StatusOr<int> Accept(int listener, Deadline deadline) {
       MakeReady(socket);
       return socket;
     }
-    if (!MayRetry(errno) && errno != ECONNABORTED) {
+    if (IsWantOfMeans(errno)) return runtime::ResourceExhausted("accept: " + Reason(errno));
+    if (!MayRetry(errno) && !IsOfConnection(errno)) {
       return runtime::Unavailable("accept: " + Reason(errno));
     }
   }
 }
 
+absl::StatusOr<int> TryConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
+                                 const std::string& peer) {
+  SHOAL_ASSIGN_OR_RETURN(const Addresses addresses, Resolve(address, port, 0));
+  const int socket = TryConnect(*addresses, deadline);
+  if (socket < 0) {
+    return runtime::Unavailable(peer + " at " + address + ":" + std::to_string(port) + ": " +
+                                Reason(errno));
+  }
+  MakeReady(socket);
+  return socket;
+}
+
 absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
                               const std::string& peer) {
   for (;;) {
-    const absl::StatusOr<Addresses> addresses = Resolve(address, port, 0);
-    if (addresses.ok()) {
-      const int socket = TryConnect(**addresses, deadline);
-      if (socket >= 0) {
-        MakeReady(socket);
-        return socket;
-      }
-    }
+    absl::StatusOr<int> socket = TryConnectTo(address, port, deadline, peer);
+    if (socket.ok()) return socket;
     const auto pause = std::chrono::milliseconds(50);
     if (std::chrono::steady_clock::now() + pause >= deadline) {
-      return addresses.ok() ? Late(peer + " at " + address + ":" + std::to_string(port))
-                            : addresses.status();
+      return absl::IsUnavailable(socket.status())
+                 ? Late(peer + " at " + address + ":" + std::to_string(port))
+                 : socket.status();
     }
     std::this_thread::sleep_for(pause);
   }

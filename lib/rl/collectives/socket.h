@@ -61,9 +61,13 @@ absl::StatusOr<std::size_t> AwaitReadable(std::span<const int> sockets, Deadline
 
 // Port 0 means any free port; `port` is then the bound one. FAILED_PRECONDITION names the address.
 absl::StatusOr<int> Listen(const std::string& address, std::uint16_t& port);
-// Returns DEADLINE_EXCEEDED when nobody connects. The listener may be of TCP or a Unix domain
-// socket.
+// Returns DEADLINE_EXCEEDED when nobody connects, RESOURCE_EXHAUSTED while the system has no
+// descriptor or no memory for a connection, which waits meanwhile, and UNAVAILABLE when the
+// listener itself fails. The listener may be of TCP or a Unix domain socket.
 absl::StatusOr<int> Accept(int listener, Deadline deadline);
+// Tries once. UNAVAILABLE when nobody listens there, or when no answer comes before the deadline.
+absl::StatusOr<int> TryConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
+                                 const std::string& peer);
 // Tries again until the deadline while the peer does not listen yet.
 absl::StatusOr<int> ConnectTo(const std::string& address, std::uint16_t port, Deadline deadline,
                               const std::string& peer);

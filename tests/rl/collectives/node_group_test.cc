@@ -169,6 +169,44 @@ TEST_CASE("a node that is lost during a stop in order makes the rest of it quick
           StopRanks{nodes.epoch(3), ChangeCause::kLost, /*orderly=*/false});
 }
 
+TEST_CASE("a node whose ranks do not end in time is given up, and the others go on") {
+  ToldNodes nodes({.min_nodes = 1,
+                   .max_nodes = 4,
+                   .settle = seconds(2),
+                   .orderly_limit = seconds(70),
+                   .stop_limit = seconds(15)});
+  for (const NodeId id : {1, 2, 3, 4}) REQUIRE(nodes.Join(id).ok());
+  runtime::Duration limit = seconds(15);
+  SECTION("after a stop at once") { nodes.Gone(4); }
+  SECTION("after a stop in order") {
+    limit = seconds(70);
+    nodes.Leave(4);
+  }
+  SECTION("after a stop in order that became one at once") {
+    nodes.Leave(3);
+    nodes.Wait(seconds(30));
+    nodes.Gone(4);
+  }
+  SECTION("after a stop in order that became one at once when it was nearly over") {
+    limit = seconds(5);
+    nodes.Leave(3);
+    nodes.Wait(seconds(65));
+    nodes.Gone(4);
+  }
+  for (const NodeId id : {2, 3, 4}) nodes.Ended(id);
+  nodes.Wait(limit - milliseconds(1));
+  REQUIRE(nodes.group.Overdue().empty());
+  REQUIRE(nodes.group.NextLook().value() - nodes.clock.Now() == milliseconds(1));
+  nodes.Wait(milliseconds(1));
+  REQUIRE(nodes.group.Overdue() == std::vector<NodeId>{1});
+  REQUIRE(nodes.Starts(2) == 1);
+  nodes.Gone(1);
+  nodes.Wait(seconds(2));
+  REQUIRE(nodes.Last<StartRanks>(2).value().first_rank == 0);
+  nodes.Wait(std::chrono::hours(1));
+  REQUIRE(nodes.group.Overdue().empty());
+}
+
 TEST_CASE("a node that is asked to end leaves after a stop in order of all, itself included") {
   ToldNodes nodes({.min_nodes = 1, .max_nodes = 2});
   REQUIRE(nodes.Join(1).ok());
@@ -244,9 +282,15 @@ TEST_CASE("when the ranks of one node are done all nodes are told, and later one
   REQUIRE(nodes.group.finished());
   REQUIRE(nodes.Join(3).ok());
   for (const NodeId id : {1, 2, 3}) REQUIRE(nodes.Last<FinishNode>(id).value().exit_code == 0);
+  // Whatever follows, nobody is told anything more, and those who come are told the same.
+  const auto told = nodes.told;
   nodes.Gone(1);
   nodes.Ended(2, 1);
-  REQUIRE(nodes.Last<FinishNode>(3).value().exit_code == 0);
+  nodes.Leave(3);
+  nodes.Wait(std::chrono::hours(1));
+  REQUIRE(nodes.told == told);
+  REQUIRE(nodes.Join(4).ok());
+  REQUIRE(nodes.Last<FinishNode>(4).value().exit_code == 0);
 }
 
 TEST_CASE("a node with an epoch after which there would be none is refused, and the others start") {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/node_service.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +21,7 @@ namespace shoal::collectives {
 namespace {
 
 using doubles::Eventually;
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // A service whose time stands still, and which works when the test makes it.
@@ -45,6 +48,8 @@ class Served {
       }
     }
   }
+  // Returns whether there is more to do after one step.
+  bool Step(runtime::Duration wait = {}) { return service_.Step(wait).value(); }
   int Connect() const { return ConnectTo("127.0.0.1", port_, doubles::Soon(), "it").value(); }
   // One that asks to be let in.
   std::unique_ptr<NodeLink> Asker(const std::string& name) const {
@@ -99,6 +104,22 @@ void Write(int socket, const std::string& text) {
   REQUIRE(::send(socket, text.data(), text.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(text.size()));
 }
+
+// While it lives this process can open no file.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const int next = ::dup(0);
+    ::close(next);
+    const rlimit none = {.rlim_cur = static_cast<rlim_t>(next), .rlim_max = before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 }  // namespace
 
@@ -167,6 +188,51 @@ TEST_CASE("strangers are so many at most, and a node still comes in once they ar
   auto node = served.Node("a");
   REQUIRE(std::holds_alternative<StartRanks>(served.Hear(*node)));
   for (const int stranger : strangers) ::close(stranger);
+}
+
+TEST_CASE("peers that connect without end do not keep the service from its other work") {
+  Served served({.min_nodes = 1, .max_nodes = 1});
+  std::vector<int> peers;
+  for (int i = 0; i < 60; ++i) peers.push_back(served.Connect());
+  REQUIRE(served.Step());
+  REQUIRE(served.service().connections() < peers.size());
+  REQUIRE(served.Until([&] { return served.service().connections() == peers.size(); }));
+  for (const int peer : peers) ::close(peer);
+}
+
+TEST_CASE("without descriptors a service keeps its nodes, and lets others in once it has some") {
+  Served served({.min_nodes = 1, .max_nodes = 2});
+  auto node = served.Node("a");
+  auto other = served.Asker("b");
+  {
+    const NoDescriptors none;
+    REQUIRE(served.Step());
+    served.Pass(seconds(3), {node.get()});
+    REQUIRE(served.service().connections() == 1);
+    // A connection that waits does not make it look all the time.
+    const auto began = std::chrono::steady_clock::now();
+    REQUIRE(served.Step(milliseconds(20)));
+    REQUIRE(std::chrono::steady_clock::now() - began >= milliseconds(20));
+  }
+  REQUIRE(std::get<StartRanks>(served.Hear(*node)).world_size == 1);
+  served.Pass(seconds(3), {node.get(), other.get()});
+  REQUIRE(std::get<StopRanks>(served.Hear(*node)).cause == ChangeCause::kJoined);
+}
+
+TEST_CASE("a node that beats but whose ranks do not end is cut off, and the others start again") {
+  Served served({.min_nodes = 1, .max_nodes = 3, .stop_limit = seconds(15)});
+  auto node = served.Node("a");
+  auto stuck = served.Node("b");
+  auto lost = served.Node("c");
+  const auto start = std::get<StartRanks>(served.Hear(*node));
+  lost.reset();
+  REQUIRE(std::get<StopRanks>(served.Hear(*node)).cause == ChangeCause::kLost);
+  REQUIRE(node->Send(RanksEnded{.epoch = start.epoch, .exit_code = 1, .port = 8}).ok());
+  served.Pass(seconds(14), {node.get(), stuck.get()});
+  REQUIRE(served.service().connections() == 2);
+  served.Pass(seconds(4), {node.get()});
+  REQUIRE(served.service().connections() == 1);
+  REQUIRE(std::get<StartRanks>(served.Hear(*node)).world_size == 1);
 }
 
 TEST_CASE("a node that falls silent is lost, one that beats is not, and both are told beats") {

@@ -4,17 +4,21 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <new>
+#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -25,6 +29,7 @@
 #include "rl/collectives/launch.h"
 #include "rl/collectives/socket.h"
 #include "tests/doubles/eventually.h"
+#include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::collectives {
@@ -36,10 +41,11 @@ using std::chrono::seconds;
 
 // What ranks leave for the test, in memory that all of them share.
 struct NodeTraces {
-  // The newest group that a rank 0 has joined: its epoch, its size and rank 0's process.
+  // The newest group that a rank 0 has joined: its epoch, its size, rank 0's process and its port.
   std::atomic<std::uint64_t> epoch{0};
   std::atomic<std::int64_t> world_size{0};
   std::atomic<pid_t> rank_0{0};
+  std::atomic<std::uint16_t> port{0};
   // The ranks that stopped because they were asked to.
   std::atomic<int> stopped{0};
   std::atomic<int> failed{0};
@@ -67,8 +73,10 @@ int WorkAsRank(NodeTraces& traces, RankProgress* progress) {
   if (!group.ok()) return 1;
   if ((*group)->rank() == 0) {
     traces.rank_0 = ::getpid();
+    const RankEnvironment environment = ReadRankEnvironment().value();
+    traces.port = environment.master_port;
     traces.world_size = (*group)->world_size();
-    traces.epoch = ReadRankEnvironment().value().epoch;
+    traces.epoch = environment.epoch;
   }
   for (;;) {
     const int end = (*group)->rank() == 0 ? traces.end_with.load() : -1;
@@ -171,6 +179,52 @@ class Nodes {
   std::uint64_t seen_ = 0;
 };
 
+// A service that answers no packet for a while, since its queue of connections is full.
+class DeafService {
+ public:
+  DeafService() {
+    REQUIRE(::listen(listener_, 0) == 0);
+    // The queue takes one more than it says.
+    queued_ = ConnectTo("127.0.0.1", port_, doubles::Soon(), "it").value();
+  }
+  ~DeafService() {
+    ::close(queued_);
+    ::close(listener_);
+  }
+
+  std::uint16_t port() const { return port_; }
+  // Waits until so many connections after each other have been tried in vain.
+  bool AwaitTries(std::size_t tries) {
+    return Eventually([&] {
+      std::istringstream lines(runtime::ReadFile("/proc/net/tcp").value());
+      for (std::string line; std::getline(lines, line);) {
+        std::string number, local, remote, state;
+        std::istringstream(line) >> number >> local >> remote >> state;
+        char end[16];
+        std::snprintf(end, sizeof end, ":%04X", port_);
+        constexpr const char* kSynSent = "02";
+        if (remote.ends_with(end) && state == kSynSent) tried_.insert(local);
+      }
+      return tried_.size() >= tries;
+    });
+  }
+  // Answers from now on, and returns the first line that a node sends.
+  std::string Hear() {
+    ::close(Accept(listener_, doubles::Soon()).value());
+    const int node = Accept(listener_, doubles::Soon()).value();
+    std::array<std::byte, 4> word{};
+    REQUIRE(ReceiveAll(node, word, doubles::Soon(), "a node").ok());
+    ::close(node);
+    return std::string(reinterpret_cast<const char*>(word.data()), word.size());
+  }
+
+ private:
+  std::uint16_t port_ = 0;
+  const int listener_ = Listen("127.0.0.1", port_).value();
+  int queued_ = -1;
+  std::set<std::string> tried_;
+};
+
 }  // namespace
 
 TEST_CASE("nodes with different numbers of ranks become one group, and end when one is done") {
@@ -195,7 +249,6 @@ TEST_CASE("a node that is killed leaves the others, which go on alone, and comes
     nodes.Signal("b", SIGKILL);
     REQUIRE(nodes.ExitCode("b") == 128 + SIGKILL);
     nodes.AwaitRanks(2);
-    REQUIRE(nodes.Logged("event=ranks_start epoch="));
     REQUIRE(nodes.Logged("cause=lost first_rank=0 world_size=2"));
     nodes.Start("b");
   }
@@ -295,6 +348,34 @@ TEST_CASE("the second address serves when nobody answers at the first") {
   nodes.Start("a");
   nodes.AwaitRanks(2);
   REQUIRE(nodes.Logged("event=rendezvous_opened address=127.0.0.1"));
+}
+
+TEST_CASE("two names of one address are one service") {
+  Nodes nodes(1, 1);
+  const std::uint16_t port = nodes.options().rendezvous.front().port;
+  nodes.options().rendezvous.push_back({.host = "127.1", .port = port});
+  nodes.Start("a");
+  nodes.AwaitRanks(2);
+}
+
+TEST_CASE("rank 0 listens until its group has joined, and not at all when it is alone") {
+  const std::int64_t ranks = GENERATE(1, 2);
+  Nodes nodes(1, 1);
+  nodes.Start("a", ranks);
+  nodes.AwaitRanks(ranks);
+  const auto found = TryConnectTo("127.0.0.1", nodes.traces().port, doubles::Soon(), "rank 0");
+  REQUIRE(absl::IsUnavailable(found.status()));
+}
+
+TEST_CASE("packets that are lost on the way to a service do not make a second one") {
+  const std::size_t tries = GENERATE(1, 2);
+  DeafService service;
+  Nodes nodes(1, 2);
+  nodes.options().rendezvous.push_back({.host = "127.0.0.1", .port = service.port()});
+  nodes.Start("a");
+  REQUIRE(service.AwaitTries(tries));
+  REQUIRE(service.Hear() == "join");
+  REQUIRE_FALSE(nodes.Logged("event=rendezvous_opened"));
 }
 
 TEST_CASE("flags of nodes are read, and those that make no sense are named") {
