@@ -7,6 +7,7 @@ import tempfile
 import unittest
 import urllib.request
 
+import network
 import sandbox
 from manifests import build, pods
 from network_policies import may_connect
@@ -39,7 +40,7 @@ class Dev(unittest.TestCase):
             self.seen.update(self.node.connections())
             return self.observer.child.poll() is not None
 
-        self.assertTrue(sandbox.eventually(ended, PATIENCE), self.node.logs())
+        self.assertTrue(network.eventually(ended, PATIENCE), self.node.logs())
         self.assertEqual(self.observer.child.returncode, 0, self.node.logs())
         result = re.search(r"^result greedy=([\d.]+)", self.observer.output(), re.MULTILINE)
         self.assertIsNotNone(result, self.observer.output())
@@ -83,5 +84,5 @@ class Dev(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sandbox.enter()
+    network.enter()
     unittest.main()

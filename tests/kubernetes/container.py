@@ -11,16 +11,13 @@ import json
 import os
 import pathlib
 import socket
-import subprocess
 import sys
+
+from network import configure, run
 
 PR_SET_NO_NEW_PRIVS = 38
 SYSTEM = ["bin", "lib", "lib64", "sbin", "usr"]
 DEVICES = ["null", "random", "urandom", "zero"]
-
-
-def run(*words: object) -> None:
-    subprocess.run([str(word) for word in words], check=True)
 
 
 def bind(source: pathlib.Path, target: pathlib.Path, writable: bool) -> None:
@@ -62,9 +59,7 @@ def main() -> None:
     spec = json.loads(pathlib.Path(sys.argv[1]).read_text())
     sys.stdin.readline()
     socket.sethostname(spec["name"])
-    run("ip", "link", "set", "lo", "up")
-    run("ip", "address", "add", f"{spec['address']}/24", "dev", spec["interface"])
-    run("ip", "link", "set", spec["interface"], "up")
+    configure(spec["interface"], spec["address"])
     root = pathlib.Path(spec["root"])
     make_root(spec, root)
     os.chroot(root)

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 import urllib.request
 
+import network
 import sandbox
 from manifests import build, pods
 
@@ -44,9 +45,9 @@ class Nodes(unittest.TestCase):
         """Waits until inference acts by parameters of a later epoch than it did before, and by some more of them after
         that. So it has found rank 0 of the newest group."""
         epoch = self.epoch
-        self.assertTrue(sandbox.eventually(lambda: self.acting()[0] > epoch, PATIENCE), self.node.logs())
+        self.assertTrue(network.eventually(lambda: self.acting()[0] > epoch, PATIENCE), self.node.logs())
         self.epoch, step = self.acting()
-        self.assertTrue(sandbox.eventually(lambda: self.acting() >= (self.epoch, step + 5), PATIENCE), self.node.logs())
+        self.assertTrue(network.eventually(lambda: self.acting() >= (self.epoch, step + 5), PATIENCE), self.node.logs())
 
     def await_group(self, name: str, ranks: int) -> None:
         """Waits until the newest group that the rank of a pod has been in is one of `ranks` ranks."""
@@ -55,7 +56,7 @@ class Nodes(unittest.TestCase):
             groups = re.findall(r"event=epoch epoch=\d+ rank=\d+ ranks=(\d+)", self.running[name].output())
             return bool(groups) and int(groups[-1]) == ranks
 
-        self.assertTrue(sandbox.eventually(joined, PATIENCE), f"{name}, {ranks} ranks\n{self.node.logs()}")
+        self.assertTrue(network.eventually(joined, PATIENCE), f"{name}, {ranks} ranks\n{self.node.logs()}")
 
     def test_nodes_come_and_go_and_inference_finds_rank_0_wherever_it_is(self) -> None:
         for name in NODES:
@@ -85,5 +86,5 @@ class Nodes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sandbox.enter()
+    network.enter()
     unittest.main()

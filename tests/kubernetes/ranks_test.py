@@ -7,6 +7,7 @@ import re
 import tempfile
 import unittest
 
+import network
 import sandbox
 from manifests import RESTART_ATTEMPT, build, pod_spec, pods
 
@@ -39,7 +40,7 @@ class Ranks(unittest.TestCase):
         for process in learner:
             for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
                 self.node.await_probe(process, kind, PATIENCE)
-        self.assertTrue(sandbox.eventually(lambda: self.updates() >= until, PATIENCE), self.node.logs())
+        self.assertTrue(network.eventually(lambda: self.updates() >= until, PATIENCE), self.node.logs())
 
     def test_a_node_that_is_drained_ends_the_group_and_a_new_group_goes_on(self) -> None:
         first = self.start_learner()
@@ -61,5 +62,5 @@ class Ranks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sandbox.enter()
+    network.enter()
     unittest.main()

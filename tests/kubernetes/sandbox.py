@@ -10,10 +10,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+import network
 from manifests import (
     ROOT,
     Object,
@@ -29,35 +29,7 @@ from manifests import (
 )
 
 PROGRAMS = pathlib.Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin")).resolve()
-NETWORK = "10.99.0"
 ESTABLISHED = "01"
-# What ctest takes for "skipped".
-SKIPPED = 77
-INSIDE = "SHOAL_INSIDE_A_NODE"
-
-
-def enter() -> None:
-    """Starts this script again in namespaces of a node, unless it is there already. Without the right it ends."""
-    if os.environ.get(INSIDE):
-        return
-    unshare = ["unshare", "--net", "--mount", "--propagation", "private"]
-    if subprocess.run([*unshare, "true"], check=False).returncode != 0:
-        print("skipped: this user may not make namespaces of networks and mounts")
-        sys.exit(SKIPPED)
-    os.execvpe("unshare", [*unshare, sys.executable, *sys.argv], os.environ | {INSIDE: "1"})
-
-
-def run(*words: object) -> None:
-    subprocess.run([str(word) for word in words], check=True)
-
-
-def eventually(holds: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return holds()
 
 
 def without_gpus(objects: list[Object], learner: str, ranks: int) -> None:
@@ -163,12 +135,9 @@ class Node:
         folder.chmod(0o755)
         self.processes: list[Process] = []
         made = pods(objects)
-        self.address = {pod.name: f"{NETWORK}.{10 + i}" for i, pod in enumerate(made)}
+        self.address = {pod.name: network.address_of(i) for i, pod in enumerate(made)}
         self.hosts = {name: [self.address[pod.name] for pod in found] for name, found in hosts(objects).items()}
-        run("ip", "link", "set", "lo", "up")
-        run("ip", "link", "add", "pods", "type", "bridge")
-        run("ip", "address", "add", f"{NETWORK}.1/24", "dev", "pods")
-        run("ip", "link", "set", "pods", "up")
+        network.make_bridge()
 
     def close(self) -> None:
         for process in self.processes:
@@ -227,12 +196,7 @@ class Node:
             )
         process = Process(pod, spec["address"], child, log)
         self.processes.append(process)
-        # The child is in its own network only once it has started.
-        here = os.readlink("/proc/self/ns/net")
-        if not eventually(lambda: os.readlink(f"/proc/{child.pid}/ns/net") != here, 10):
-            raise RuntimeError(f"{pod.name} has no network of its own")
-        run("ip", "link", "add", f"node{number}", "type", "veth", "peer", "name", f"pod{number}", "netns", child.pid)
-        run("ip", "link", "set", f"node{number}", "master", "pods", "up")
+        network.connect(number, child.pid)
         child.stdin.write(b"\n")
         child.stdin.close()
         return process
@@ -243,7 +207,7 @@ class Node:
         def settled() -> bool:
             return process.child.poll() is not None or process.ready(kind)
 
-        if not eventually(settled, seconds) or process.child.returncode is not None:
+        if not network.eventually(settled, seconds) or process.child.returncode is not None:
             raise AssertionError(f"{kind} of {process.pod.name} does not succeed\n{self.logs()}")
 
     def logs(self) -> str:

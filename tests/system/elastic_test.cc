@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "node_cluster.h"
 #include "shoal_run.h"
@@ -20,7 +22,8 @@ using std::chrono::seconds;
 // all of them.
 class ElasticCluster : public NodeCluster {
  public:
-  ElasticCluster() : NodeCluster(2) {}
+  explicit ElasticCluster(std::vector<NodeNetwork> networks = {})
+      : NodeCluster(2, std::move(networks)) {}
 
   void Join(std::size_t node) {
     StartNode(node, {},
@@ -59,9 +62,8 @@ class ElasticCluster : public NodeCluster {
   }
 
  private:
-  const std::string rendezvous_ = Local(FreePort());
+  const std::string rendezvous_ = NewAddress(0);
 };
-
 }  // namespace
 
 TEST_CASE("nodes learn CartPole while either of them is taken away and comes back", "[elastic]") {
@@ -110,6 +112,46 @@ TEST_CASE("nodes learn CartPole while either of them is taken away and comes bac
   REQUIRE(cluster.Log().find("event=ranks_failed") == std::string::npos);
   cluster.RequireWholeRounds(1, 40);
   cluster.RequireWholeRounds(0, 10);
+  cluster.RequireNoUseTwice();
+}
+
+// tests/kubernetes/network.py makes the networks and runs it.
+TEST_CASE("nodes learn CartPole over a slow link, and while one of them is cut off and comes back",
+          "[.][networks]") {
+  const std::vector<NodeNetwork> networks = NodeNetwork::All();
+  REQUIRE(networks.size() == 2);
+  ElasticCluster cluster(networks);
+  cluster.Join(0);
+  cluster.RequireSaved(0, 10);
+  cluster.Join(1);
+  cluster.AwaitStart(1, "joined", 2, 3);
+  cluster.RequireSaved(1, cluster.Saved(0) + 10);
+
+  cluster.network(1).Slow();
+  cluster.RequireSaved(1, cluster.Saved(1) + 10);
+  cluster.network(1).Hasten();
+
+  // Nobody is told that the link is cut: both ends notice that the other one is silent.
+  const std::int64_t saved = cluster.Saved(0);
+  cluster.network(1).Cut();
+  cluster.AwaitStart(0, "lost", 0, 2);
+  cluster.RequireSaved(0, saved + 20);
+  REQUIRE(cluster.NewestUpdate(0, "resumed") >= saved);
+  REQUIRE(Eventually(seconds(60), [&] {
+    return cluster.Log(1).find("event=rendezvous_lost") != std::string::npos;
+  }));
+  cluster.network(1).Mend();
+  cluster.AwaitStart(1, "joined", 2, 3, 2);
+  cluster.RequireSaved(1, saved + 40);
+  REQUIRE(cluster.NewestUpdate(1, "resumed") == cluster.NewestUpdate(0, "digest"));
+  cluster.RequireSolved();
+
+  for (const std::size_t node : {1, 0}) {
+    cluster.Signal(node, SIGTERM);
+    REQUIRE(cluster.AwaitEnd(node).code == 0);
+  }
+  INFO(cluster.Log());
+  cluster.RequireWholeRounds(0, 40);
   cluster.RequireNoUseTwice();
 }
 

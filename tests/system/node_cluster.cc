@@ -36,33 +36,34 @@ std::uint16_t FreePort() {
   return group.master_port;
 }
 
-std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
-
-NodeCluster::NodeCluster(std::size_t nodes) : nodes_(nodes) {
+NodeCluster::NodeCluster(std::size_t nodes, std::vector<NodeNetwork> networks)
+    : networks_(std::move(networks)), nodes_(nodes) {
   Start("replay", {"replay.listen=" + InQuotes(replay_)});
-  Start("inference",
-        {"cluster.replay=[" + InQuotes(replay_) + "]", "cluster.learner=" + InQuotes(learner_),
-         "inference.listen=" + InQuotes(inference_)});
+  Start("inference", {"cluster.replay=[" + InQuotes(replay_) + "]",
+                      "cluster.learner=" + InQuotes(At(0, learner_)),
+                      "inference.listen=" + InQuotes(inference_)});
   Start("actor", {"cluster.inference=[" + InQuotes(inference_) + "]"});
 }
 
 void NodeCluster::StartNode(std::size_t node, const std::vector<std::string>& variables,
                             const std::vector<std::string>& flags) {
-  cli::ProcessSpec spec = {
-      .name = "node-" + std::to_string(node), .command = {"/usr/bin/env"}, .log_path = LogOf(node)};
-  std::vector<std::string>& command = spec.command;
+  std::vector<std::string> command;
+  if (!networks_.empty()) command = networks_[node].Prefix();
+  command.push_back("/usr/bin/env");
   command.insert(command.end(), variables.begin(), variables.end());
   command.push_back(SHOAL_PROGRAMS "/learner");
   command.insert(command.end(), flags.begin(), flags.end());
   command.insert(command.end(), {"--config", kNodeJob});
   for (const std::string& setting :
        {"run.directory=" + InQuotes(FolderOf(node)), std::string("run.name=\"run\""),
-        "cluster.replay=[" + InQuotes(replay_) + "]", "learner.listen=" + InQuotes(learner_),
-        "learner.metrics_listen=" + InQuotes(metrics_),
+        "cluster.replay=[" + InQuotes(replay_) + "]",
+        "learner.listen=" + InQuotes(At(node, learner_)),
+        "learner.metrics_listen=" + InQuotes(At(node, metrics_)),
         std::string("learner.checkpoint_every_updates=10")}) {
     command.insert(command.end(), {"--set", setting});
   }
-  nodes_[node] = StartProcess(spec);
+  nodes_[node] = StartProcess(
+      {.name = "node-" + std::to_string(node), .command = command, .log_path = LogOf(node)});
 }
 
 void NodeCluster::KillNode(std::size_t node) {
@@ -146,7 +147,8 @@ void NodeCluster::RequireNoUseTwice() const {
 void NodeCluster::RequireSolved() {
   ShoalRun observer({"train", kNodeJob, "--attach", "--minutes", "3", "--set",
                      "cluster.inference=[" + InQuotes(inference_) + "]", "--set",
-                     "train.metrics=[" + InQuotes(metrics_) + "]", "--set", "train.baselines=[]"});
+                     "train.metrics=[" + InQuotes(At(0, metrics_)) + "]", "--set",
+                     "train.baselines=[]"});
   const bool ended = observer.WaitForExit(seconds(300));
   INFO(observer.output() << Log());
   REQUIRE(ended);
@@ -161,6 +163,18 @@ std::string NodeCluster::FolderOf(std::size_t node) const {
 
 std::string NodeCluster::LogOf(std::size_t node) const {
   return folder_.At("node-" + std::to_string(node) + ".log");
+}
+
+std::string NodeCluster::At(std::size_t node, std::uint16_t port) const {
+  const std::string host = networks_.empty() ? "127.0.0.1" : networks_[node].address();
+  return host + ":" + std::to_string(port);
+}
+
+std::string NodeCluster::NewAddress(std::size_t node) const { return At(node, FreePort()); }
+
+std::string NodeCluster::NewAddress() const {
+  const std::string host = networks_.empty() ? "127.0.0.1" : NodeNetwork::kBridge;
+  return host + ":" + std::to_string(FreePort());
 }
 
 void NodeCluster::Start(const std::string& program, std::vector<std::string> settings) {
