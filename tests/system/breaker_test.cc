@@ -24,10 +24,11 @@ using std::chrono::seconds;
 // negative return is below the median by more than one, however steeply returns have risen.
 constexpr char kNegativeReturns[] = "learner.breaker.return_deviations=1";
 
-// The folder of the programs in which the actor is tests/system/faulty_actor.cc.
+// The folder of the programs in which actor and learner are tests/system/faulty_actor.cc and
+// faulty_learner.cc.
 const std::string& FaultyPrograms() {
   static const std::string folder = [] {
-    for (const char* program : {"shoal", "inference", "learner", "replay", "mockserver"}) {
+    for (const char* program : {"shoal", "inference", "replay", "mockserver"}) {
       const fs::path link = fs::path(SHOAL_FAULTY_PROGRAMS) / program;
       fs::remove(link);
       fs::create_hard_link(fs::path(SHOAL_PROGRAMS) / program, link);
@@ -238,6 +239,28 @@ TEST_CASE("environments that lose their episodes are noticed, and CartPole is le
   run.AwaitTrip("lost_episodes roll_back");
   run.Relent();
   RequireLearned(run);
+}
+
+TEST_CASE("three updates at a thousand times the learning rate are undone, and CartPole is learned",
+          "[breaker]") {
+  FaultyRun run({});
+  run.Strike("fast");
+  const auto undone = [&run] {
+    int count = 0;
+    for (const auto& [trip, times] : run.Trips()) count += times;
+    return count;
+  };
+  REQUIRE(Eventually(seconds(60), [&] { return undone() == 3; }));
+  // By their gradients, as a rule.
+  for (const auto& [trip, times] : run.Trips()) {
+    INFO(trip);
+    REQUIRE(trip.ends_with(" skip"));
+    REQUIRE(Eventually(seconds(10), [&] {
+      return run.CountedTrips(trip.substr(0, trip.find(' ')), "skip") == times;
+    }));
+  }
+  RequireLearned(run);
+  REQUIRE(undone() == 3);
 }
 
 }  // namespace shoal::tests
