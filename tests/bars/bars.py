@@ -249,6 +249,8 @@ def all_proofs():
                     "hosts; three quarters of an hour (in CI: actor)", operations_by_policy()),
         proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
+        proof.Proof("kills", "CartPole is learned though supervisor, one rank, all, shard, inference and actor are killed at "
+                    "100 random moments, and no version is published twice; ten minutes (in CI: six kills)", random_kills()),
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
                     "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
@@ -267,6 +269,19 @@ def all_proofs():
                                  {"of_disk": (">=", share), "resident_of_memory": ("<=", 1.2)})
                      for sampler, share in (("uniform", 0.7), ("fifo", 0.9))]),
     ]
+
+
+def random_kills():
+    """Ten runs with ten kills each, beside three without any."""
+    return [proof.Piece(f"{kills}-kills-{seed}", ["build/tests/system_test", "[random_kills]", "-w", "NoTests"],
+                        measure_random_kills, {"kills": (">=", kills), "greedy": (">=", 475)},
+                        {"SHOAL_KILLS": str(kills), "SHOAL_KILL_SEED": str(seed)})
+            for kills, seeds in ((0, range(1, 4)), (10, range(1, 11))) for seed in seeds]
+
+
+def measure_random_kills(_, output):
+    line = output[output.rindex("killed kills="):].splitlines()[0]
+    return {name: number_in_line(name, line) for name in ("kills", "greedy", "versions", "updates")}
 
 
 def measure_capacity(_, output):

@@ -3,15 +3,27 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <sstream>
+#include <utility>
 
+#include "node_cluster.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/metrics.h"
+#include "platform/runtime/mutex.h"
+#include "rl/parameters/parameters_file.h"
+#include "rl/parameters/subscriber.h"
 #include "shoal_run.h"
+#include "tests/doubles/environment_number.h"
 
 namespace shoal::tests {
 namespace {
@@ -60,7 +72,7 @@ void KillOne(ShoalRun& run, const char* kind) {
   REQUIRE(Flows(run, deadline));
 }
 
-// Ends the run, and requires that its learner logged no use of an unroll twice and no unroll more
+// Ends the run, and requires that its ranks logged no use of an unroll twice and no unroll more
 // often than `most` times. A line holds environment, incarnation, first sequence, epoch, update and
 // use.
 void RequireUses(ShoalRun& run, int most) {
@@ -71,15 +83,19 @@ void RequireUses(ShoalRun& run, int most) {
   std::set<std::string> uses;
   std::map<std::string, int> unrolls;
   int most_seen = 0;
-  std::istringstream lines(run.File("unrolls.log"));
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string numbers[6];
-    for (std::string& number : numbers) words >> number;
-    INFO(line);
-    const std::string unroll = numbers[0] + " " + numbers[1] + " " + numbers[2];
-    REQUIRE(uses.insert(unroll + " " + numbers[5]).second);
-    most_seen = std::max(most_seen, ++unrolls[unroll]);
+  for (const auto& entry : std::filesystem::directory_iterator(run.folder() + "/run")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("unrolls") || !name.ends_with(".log")) continue;
+    std::istringstream lines(run.File(name));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string numbers[6];
+      for (std::string& number : numbers) words >> number;
+      INFO(name << ": " << line);
+      const std::string unroll = numbers[0] + " " + numbers[1] + " " + numbers[2];
+      REQUIRE(uses.insert(unroll + " " + numbers[5]).second);
+      most_seen = std::max(most_seen, ++unrolls[unroll]);
+    }
   }
   REQUIRE(unrolls.size() > 100);
   REQUIRE(most_seen == most);
@@ -145,6 +161,72 @@ std::vector<double> EvaluatedReturns(const ShoalRun& run) {
     if (row.is_object()) returns.push_back(row.value("return", 0.0));
   }
   return returns;
+}
+
+// Waits until an evaluation that began after this call returns 475 or more, and returns that.
+double AwaitSolved(const ShoalRun& run) {
+  // One may be under way.
+  const std::size_t before = EvaluatedReturns(run).size() + 1;
+  double best = 0;
+  const bool solved = Eventually(seconds(120), [&] {
+    const std::vector<double> returns = EvaluatedReturns(run);
+    for (std::size_t i = before; i < returns.size(); ++i) best = std::max(best, returns[i]);
+    return best >= 475;
+  });
+  INFO(run.output());
+  REQUIRE(solved);
+  return best;
+}
+
+// What a learner publishes, by version. Thread-safe.
+class PublishedVersions {
+ public:
+  explicit PublishedVersions(std::string address) : address_(std::move(address)) { Renew(); }
+
+  // Subscribes as somebody who knows no version yet, so that an old one is heard, too.
+  void Renew() {
+    subscriber_.reset();
+    auto subscriber = parameters::Subscriber::Create(
+        {.address = address_, .client = "test"},
+        [this](const parameters::Parameters& published) { Note(published); }, metrics_);
+    REQUIRE(subscriber.ok());
+    subscriber_ = *std::move(subscriber);
+  }
+  std::size_t count() const {
+    const runtime::MutexLock lock(mutex_);
+    return digests_.size();
+  }
+  // The versions of which there were two that differ.
+  std::set<std::string> contradictions() const {
+    const runtime::MutexLock lock(mutex_);
+    return contradictions_;
+  }
+
+ private:
+  void Note(const parameters::Parameters& published) {
+    const std::string digest = parameters::Sha256(*published.bytes);
+    const runtime::MutexLock lock(mutex_);
+    const auto [known, is_new] = digests_.emplace(published.version, digest);
+    if (!is_new && known->second != digest) contradictions_.insert(ToString(published.version));
+  }
+
+  const std::string address_;
+  runtime::Metrics metrics_;
+  mutable runtime::Mutex mutex_;
+  std::map<parameters::Version, std::string> digests_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> contradictions_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<parameters::Subscriber> subscriber_;
+};
+
+// The processes of a run that are to be killed together, the rank that `draw` says where it is one.
+// There are none while they start again.
+std::vector<pid_t> Victims(const ShoalRun& run, const std::string& kind, std::uint64_t draw) {
+  if (kind != "supervisor" && kind != "rank" && kind != "ranks") return run.Children(kind);
+  const Group group = LearnerGroup(run);
+  if (kind == "ranks") return group.ranks;
+  if (kind == "supervisor" && group.supervisor != 0) return {group.supervisor};
+  if (kind == "rank" && !group.ranks.empty()) return {group.ranks[draw % group.ranks.size()]};
+  return {};
 }
 
 }  // namespace
@@ -230,17 +312,45 @@ TEST_CASE(
   Strike(run, "signal", seconds(10), [](const Group& group) { KillAll(group.ranks); });
 
   REQUIRE(run.File("epoch") == "6\n");
-  // One evaluation may have begun before the last kill.
-  const std::size_t before = EvaluatedReturns(run).size() + 1;
-  const bool reached = Eventually(seconds(90), [&] {
-    const std::vector<double> returns = EvaluatedReturns(run);
-    return std::any_of(
-        returns.begin() + static_cast<std::ptrdiff_t>(std::min(before, returns.size())),
-        returns.end(), [](double value) { return value >= 475; });
-  });
-  INFO(run.output());
-  REQUIRE(reached);
+  (void)AwaitSolved(run);
   RequireUses(run, 1);
+}
+
+TEST_CASE("CartPole is learned although any process is killed at any moment, again and again",
+          "[random_kills]") {
+  const int kills = doubles::EnvironmentNumber("SHOAL_KILLS", 6);
+  const int seed = doubles::EnvironmentNumber("SHOAL_KILL_SEED", 1);
+  const std::string learner = "127.0.0.1:" + std::to_string(FreePort());
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", std::to_string(seed),
+                "--world-size", "2", "--minutes", "60", "--set", "train.stop_evaluations=1000",
+                "--set", "train.baselines=[]", "--set", "learner.verify_ranks=true", "--set",
+                "learner.checkpoint_every_updates=10", "--set",
+                "cluster.learner=\"" + learner + "\""});
+  PublishedVersions published(learner);
+  std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+  constexpr std::array kKinds = {"supervisor", "rank", "ranks", "replay", "inference", "actor"};
+  for (int kill = 0; kill < kills; ++kill) {
+    const std::string kind = kKinds[static_cast<std::size_t>(kill) % kKinds.size()];
+    INFO("kill " << kill << " of " << kind << "\n" << run.output());
+    // Some come before the run has recovered from the one before.
+    const std::size_t versions = published.count() + random() % 30;
+    REQUIRE(Eventually(seconds(120), [&] { return published.count() >= versions; }));
+    const std::uint64_t draw = random();
+    std::vector<pid_t> victims;
+    REQUIRE(Eventually(seconds(60), [&] {
+      victims = Victims(run, kind, draw);
+      return !victims.empty();
+    }));
+    for (const pid_t pid : victims) ::kill(pid, SIGKILL);
+    published.Renew();
+  }
+  const double solved = AwaitSolved(run);
+  const double updates = run.updates();
+  RequireUses(run, 1);
+  REQUIRE(published.contradictions().empty());
+  REQUIRE(published.count() > 20);
+  std::printf("killed kills=%d greedy=%.1f versions=%zu updates=%.0f\n", kills, solved,
+              published.count(), updates);
 }
 
 TEST_CASE("a kill during the final evaluation does not cost the result", "[kills]") {
