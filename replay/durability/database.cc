@@ -55,10 +55,10 @@ rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
   options.enable_blob_files = column != Column::kState;
   options.min_blob_size = kBlobBytes;
   options.blob_file_size = kBlobFileBytes;
-  options.enable_blob_garbage_collection = true;
-  // Only the oldest twentieth of the files is written anew, once half of it is garbage. With a
-  // larger part RocksDB copies payloads with every compaction.
-  options.blob_garbage_collection_age_cutoff = 0.05;
+  // While this is on, every compaction writes what is used in the oldest files anew, garbage beside
+  // it or not. So Database::CollectGarbage has it on only while that is worth it.
+  options.enable_blob_garbage_collection = false;
+  options.blob_garbage_collection_age_cutoff = 0.25;
   options.blob_garbage_collection_force_threshold = 0.5;
   return options;
 }
@@ -116,7 +116,29 @@ Database::~Database() {
 absl::Status Database::Write(rocksdb::WriteBatch& batch) {
   rocksdb::WriteOptions options;
   options.sync = true;
-  return StatusOf(db_->Write(options, &batch), directory_);
+  SHOAL_RETURN_IF_ERROR(StatusOf(db_->Write(options, &batch), directory_));
+  written_bytes_ += batch.GetDataSize();
+  if (written_bytes_ >= kBlobFileBytes) CollectGarbage();
+  return absl::OkStatus();
+}
+
+void Database::CollectGarbage() {
+  written_bytes_ = 0;
+  for (const Column column : {Column::kItems, Column::kContents}) {
+    rocksdb::ColumnFamilyHandle* const handle = this->column(column);
+    std::uint64_t total = 0;
+    std::uint64_t garbage = 0;
+    if (!db_->GetIntProperty(handle, rocksdb::DB::Properties::kLiveBlobFileSize, &total) ||
+        !db_->GetIntProperty(handle, rocksdb::DB::Properties::kLiveBlobFileGarbageSize, &garbage)) {
+      continue;
+    }
+    bool& collects = collects_[static_cast<std::size_t>(column)];
+    const bool worth_it = garbage > (collects ? total / 4 : total / 2);
+    if (worth_it == collects) continue;
+    const rocksdb::Status status =
+        db_->SetOptions(handle, {{"enable_blob_garbage_collection", worth_it ? "true" : "false"}});
+    if (status.ok()) collects = worth_it;
+  }
 }
 
 std::string Database::StateOf(std::string_view key) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A database is the RocksDB of one shard: its three columns, and what RocksDB says as absl::Status.
 //
-// Thread-safe, except that nothing may be in use when it is destroyed, which releases the
-// directory's lock. RocksDB's own warnings go to the process's log.
+// Thread-safe, except that one thread at a time may write, and that nothing may be in use when it
+// is destroyed, which releases the directory's lock. RocksDB's own warnings go to the process's
+// log.
+//
+// Garbage: a file of large values is deleted once nothing in it is used. Values in files that are
+// partly used are written anew only while half of a column's large values are garbage, and until a
+// quarter is. So a large value is written anew at most about once for each one that is written.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -10,6 +15,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -60,10 +66,17 @@ class Database {
  private:
   explicit Database(std::string directory) : directory_(std::move(directory)) {}
 
+  // Has RocksDB write values anew where too many are garbage, and only there.
+  void CollectGarbage();
+
   const std::string directory_;
+  // The bytes that were written since CollectGarbage was called.
+  std::size_t written_bytes_ = 0;
   std::unique_ptr<rocksdb::DB> db_;
   // Owned by this object and given back to `db_` before it is closed.
   std::array<rocksdb::ColumnFamilyHandle*, 3> columns_{};
+  // Whether RocksDB writes values of a column anew.
+  std::array<bool, 3> collects_{};
 };
 
 // Copies the checkpoint in `from` to `directory`, which must not exist, whole or not at all. Files

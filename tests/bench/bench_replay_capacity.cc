@@ -13,7 +13,12 @@
 // The disk is measured on the same files before and after, past the page cache and with as many
 // threads: reads of one item's size at random places, or of 1 MiB from the beginning to the end.
 // While the table is sampled, a thread removes the files from the page cache ten times a second,
-// so that the table has to read them from the disk, too. Prints one JSON line.
+// so that the table has to read them from the disk, too.
+//
+// Prints one JSON line. Rates depend on what else the machine does; these depend on it less, and
+// are those of the whole process, the comparison of payloads and the removal of pages included:
+// the processor time for a gigabyte of payloads that was sampled, and the bytes that were written
+// for each byte of payloads that was inserted or sampled.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,7 +41,9 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/random.h"
 #include "replay/batch_reader.h"
 #include "replay/durability/disk_journal.h"
@@ -197,6 +204,8 @@ class Bench {
     while (!ahead_.empty()) Take();
   }
 
+  std::uint64_t inserted() const { return number_; }
+  std::uint64_t samples() const { return samples_; }
   double samples_per_second() const { return static_cast<double>(samples_) / seconds_; }
   replay::TableStats stats() const { return shard_->stats().tables[0]; }
 
@@ -277,6 +286,25 @@ class Bench {
   replay::BatchReader batch_reader_;
 };
 
+// What the process has taken of the machine so far.
+struct Usage {
+  static Usage Now() {
+    std::ifstream io("/proc/self/io");
+    Usage usage{.processor_seconds = runtime::CpuSeconds()};
+    for (std::string line; std::getline(io, line);) {
+      if (line.starts_with("write_bytes:")) usage.written_bytes = std::stod(line.substr(12));
+    }
+    return usage;
+  }
+  Usage operator-(const Usage& before) const {
+    return {.processor_seconds = processor_seconds - before.processor_seconds,
+            .written_bytes = written_bytes - before.written_bytes};
+  }
+
+  double processor_seconds = 0;
+  double written_bytes = 0;
+};
+
 // The most memory that the process had, in bytes.
 double PeakBytes() {
   std::ifstream status("/proc/self/status");
@@ -288,7 +316,9 @@ double PeakBytes() {
 
 void Measure(const Settings& settings) {
   Bench bench(settings);
+  const Usage at_first = Usage::Now();
   const double inserts = bench.Fill();
+  const Usage filling = Usage::Now() - at_first;
   const replay::TableStats filled = bench.stats();
   ForgetPages(settings);
   const double disk_before = MeasureDisk(settings);
@@ -299,28 +329,37 @@ void Measure(const Settings& settings) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   });
+  const Usage before = Usage::Now();
   bench.Drain();
+  const Usage sampling = Usage::Now() - before;
   over = true;
   forgetter.join();
   const double disk_after = settings.sampler == "fifo" ? disk_before : MeasureDisk(settings);
   const double disk = (disk_before + disk_after) / 2;
   const double rate = bench.samples_per_second() * static_cast<double>(settings.bytes);
   const replay::TableStats stats = bench.stats();
-  std::puts(json{{"bench", "replay_capacity"},
-                 {"sampler", settings.sampler},
-                 {"durability", settings.durability},
-                 {"bytes", settings.bytes},
-                 {"gigabytes", static_cast<double>(filled.bytes) / 1e9},
-                 {"memory_gigabytes", static_cast<double>(filled.memory_bytes) / 1e9},
-                 {"inserts_per_second", inserts},
-                 {"samples_per_second", bench.samples_per_second()},
-                 {"reads", stats.reads_total},
-                 {"megabytes_per_second", rate / 1e6},
-                 {"disk_megabytes_per_second", disk / 1e6},
-                 {"of_disk", rate / disk},
-                 {"resident_of_memory", PeakBytes() / (settings.memory_gigabytes * 1e9)}}
-                .dump()
-                .c_str());
+  const auto item_bytes = static_cast<double>(settings.bytes);
+  const double inserted_bytes = static_cast<double>(bench.inserted()) * item_bytes;
+  const double sampled_bytes = static_cast<double>(bench.samples()) * item_bytes;
+  std::puts(
+      json{{"bench", "replay_capacity"},
+           {"sampler", settings.sampler},
+           {"durability", settings.durability},
+           {"bytes", settings.bytes},
+           {"gigabytes", static_cast<double>(filled.bytes) / 1e9},
+           {"memory_gigabytes", static_cast<double>(filled.memory_bytes) / 1e9},
+           {"inserts_per_second", inserts},
+           {"samples_per_second", bench.samples_per_second()},
+           {"reads", stats.reads_total},
+           {"megabytes_per_second", rate / 1e6},
+           {"disk_megabytes_per_second", disk / 1e6},
+           {"of_disk", rate / disk},
+           {"processor_seconds_per_gigabyte", sampling.processor_seconds / sampled_bytes * 1e9},
+           {"written_per_sampled_byte", sampling.written_bytes / sampled_bytes},
+           {"written_per_inserted_byte", filling.written_bytes / inserted_bytes},
+           {"resident_of_memory", PeakBytes() / (settings.memory_gigabytes * 1e9)}}
+          .dump()
+          .c_str());
 }
 
 }  // namespace
@@ -339,5 +378,6 @@ int main(int argc, char** argv) {
   app.add_option("--threads", settings.threads)->check(CLI::Range(1, 64));
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
+  runtime::UseOneHeap();
   Measure(settings);
 }
