@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replay/durability/database.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "platform/runtime/random.h"
+#include "replay/durability/records.h"
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::replay::durability {
+namespace {
+
+constexpr std::size_t kValueBytes = 256 << 10;
+constexpr std::uint64_t kBatchValues = 16;
+
+class LargeValues {
+ public:
+  explicit LargeValues(const std::string& directory)
+      : directory_(directory), database_(*Database::Open(directory, rocksdb::Env::Default())) {
+    runtime::Random random(1);
+    for (char& byte : noise_) byte = static_cast<char>(random());
+  }
+
+  // Writes so many values more, and deletes all but each eighth of those before `deleted_to`.
+  void Write(std::uint64_t values, std::uint64_t deleted_to) {
+    for (std::uint64_t end = written_ + values; written_ < end;) {
+      rocksdb::WriteBatch batch;
+      for (std::uint64_t i = 0; i < kBatchValues; ++i, ++written_) {
+        REQUIRE(batch.Put(items(), ItemKey("t", written_), ValueOf(written_)).ok());
+      }
+      for (; deleted_ < deleted_to && deleted_ < written_; ++deleted_) {
+        if (deleted_ % 8 != 0) REQUIRE(batch.Delete(items(), ItemKey("t", deleted_)).ok());
+      }
+      REQUIRE(database_->Write(batch).ok());
+    }
+  }
+  bool Has(std::uint64_t number) const {
+    std::string value;
+    const auto status = database_->db().Get({}, items(), ItemKey("t", number), &value);
+    return status.ok() && value == ValueOf(number);
+  }
+  std::uintmax_t BytesOnDisk() const {
+    std::uintmax_t bytes = 0;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      if (entry.path().extension() != ".blob") continue;
+      const std::uintmax_t size = entry.file_size(gone);
+      if (!gone) bytes += size;
+    }
+    return bytes;
+  }
+  std::uint64_t written() const { return written_; }
+
+ private:
+  rocksdb::ColumnFamilyHandle* items() const { return database_->column(Column::kItems); }
+  std::string ValueOf(std::uint64_t number) const {
+    return noise_.substr(number % 1000, kValueBytes);
+  }
+
+  const std::string directory_;
+  const std::unique_ptr<Database> database_;
+  std::string noise_ = std::string(kValueBytes + 1000, '\0');
+  std::uint64_t written_ = 0;
+  std::uint64_t deleted_ = 0;
+};
+
+TEST_CASE("large values that are deleted here and there give their space back") {
+  const doubles::TemporaryFolder folder;
+  LargeValues values(folder.path());
+  values.Write(768, 0);
+  // What comes after is written to files together with the deletions.
+  values.Write(32, 768);
+  constexpr std::uint64_t kMost = 2048;
+  const auto wanted = [&values] {
+    return (768 / 8 + values.written() - 768) * kValueBytes * 3 / 2;
+  };
+  while (values.BytesOnDisk() > wanted() && values.written() < kMost) values.Write(64, 0);
+  REQUIRE(values.BytesOnDisk() <= wanted());
+  REQUIRE(values.written() < kMost);
+  for (std::uint64_t number = 0; number < values.written(); ++number) {
+    INFO(number);
+    REQUIRE(values.Has(number) == (number >= 768 || number % 8 == 0));
+  }
+}
+
+}  // namespace
+}  // namespace shoal::replay::durability
