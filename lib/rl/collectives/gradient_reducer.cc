@@ -39,6 +39,11 @@ absl::StatusOr<std::vector<int>> GradientReducer::TakeConnections() {
   return runtime::FailedPrecondition("the ranks are connected by another transport than sockets");
 }
 
+absl::StatusOr<std::unique_ptr<GradientReducer>> GradientReducer::Split(std::int64_t) {
+  return runtime::FailedPrecondition(
+      "groups among the ranks, as for tensor parallelism, are made over sockets alone");
+}
+
 Reduction ReductionNamed(const std::string& name) {
   return name == "nccl" ? Reduction::kNccl : Reduction::kSocket;
 }

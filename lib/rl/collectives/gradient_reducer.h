@@ -74,6 +74,14 @@ class GradientReducer {
   // world_size, communication and Abort, which then does nothing. FAILED_PRECONDITION for a
   // transport without sockets.
   virtual absl::StatusOr<std::vector<int>> TakeConnections();
+  // Returns the group of the ranks that gave the same `colour` as this one, in the order of their
+  // ranks, as MPI_Comm_split does; all ranks call it. The group has connections, deadlines and
+  // errors of its own; errors number its ranks from 0 and name their numbers in this group. Its
+  // options are those of this group, but it has to form within the time of one call. A failure ends
+  // only the group in which it happens, so whoever uses several groups has to abort all of them.
+  // This group need not outlive it. INVALID_ARGUMENT for a colour that is negative or above 2^31;
+  // also the errors of a call, and FAILED_PRECONDITION for a transport that cannot.
+  virtual absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour);
   // Returns zeros for a reducer that does not measure. The one that JoinGroup returns for several
   // ranks does.
   virtual Communication communication() const { return {}; }
@@ -97,6 +105,9 @@ class SingleRank final : public GradientReducer {
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}
   absl::StatusOr<std::vector<int>> TakeConnections() override { return std::vector<int>{-1}; }
+  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t) override {
+    return std::make_unique<SingleRank>();
+  }
 
  private:
   const std::int64_t rank_;

@@ -7,7 +7,7 @@ namespace shoal::collectives {
 
 MeasuredReducer::MeasuredReducer(std::unique_ptr<GradientReducer> inner, RankProgress* progress,
                                  std::chrono::milliseconds call_timeout)
-    : inner_(std::move(inner)), progress_(progress) {
+    : inner_(std::move(inner)), progress_(progress), call_timeout_(call_timeout) {
   if (progress_ != nullptr) progress_->call_timeout_ms = call_timeout.count();
 }
 
@@ -50,6 +50,16 @@ absl::Status MeasuredReducer::Broadcast(std::span<std::byte> bytes) {
 }
 absl::Status MeasuredReducer::Barrier() {
   return Measure(0, [&] { return inner_->Barrier(); });
+}
+
+absl::StatusOr<std::unique_ptr<GradientReducer>> MeasuredReducer::Split(std::int64_t colour) {
+  std::unique_ptr<GradientReducer> group;
+  SHOAL_RETURN_IF_ERROR(Measure(0, [&]() -> absl::Status {
+    SHOAL_ASSIGN_OR_RETURN(group, inner_->Split(colour));
+    return absl::OkStatus();
+  }));
+  if (group->world_size() == 1) return group;
+  return std::make_unique<MeasuredReducer>(std::move(group), progress_, call_timeout_);
 }
 
 }  // namespace shoal::collectives

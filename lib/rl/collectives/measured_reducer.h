@@ -30,6 +30,8 @@ class MeasuredReducer final : public GradientReducer {
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override { inner_->Abort(reason); }
   absl::StatusOr<std::vector<int>> TakeConnections() override { return inner_->TakeConnections(); }
+  // The group is measured by itself and reports to the same process.
+  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour) override;
   Communication communication() const override { return communication_; }
 
  private:
@@ -38,6 +40,7 @@ class MeasuredReducer final : public GradientReducer {
 
   const std::unique_ptr<GradientReducer> inner_;
   RankProgress* const progress_;
+  const std::chrono::milliseconds call_timeout_;
   Communication communication_;
 };
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/socket_reducer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
 #include <utility>
 
+#include "rl/collectives/gathered_bytes.h"
 #include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rank_name.h"
 #include "rl/collectives/rank_share.h"
@@ -32,6 +38,29 @@ std::span<std::byte> ShareOfFloats(std::span<std::byte> bytes, std::int64_t rank
   return bytes.subspan(share.begin * sizeof(float), share.size * sizeof(float));
 }
 
+// What each rank tells all others when they divide into groups: which group it is of, and where it
+// listens in case it is the first rank there.
+struct Meeting {
+  std::int64_t colour = 0;
+  std::array<char, 64> address{};
+  std::uint16_t port = 0;
+};
+
+// Closes a listening socket unless it was taken.
+class Listener {
+ public:
+  explicit Listener(int socket) : socket_(socket) {}
+  ~Listener() {
+    if (socket_ >= 0) ::close(socket_);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  int Take() { return std::exchange(socket_, -1); }
+
+ private:
+  int socket_;
+};
+
 Deadline After(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 }  // namespace
@@ -40,6 +69,7 @@ SocketReducer::SocketReducer(const RankEnvironment& environment, const GroupOpti
                              RankLinks links)
     : rank_(environment.rank),
       world_size_(environment.world_size),
+      epoch_(environment.epoch),
       options_(options),
       links_(std::move(links)),
       ahead_(links_.star.size()) {
@@ -103,6 +133,57 @@ absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
   failure_ = runtime::FailedPrecondition("the ranks exchange gradients without common steps now");
   ring_.reset();
   return std::exchange(links_.star, std::vector<int>(links_.star.size(), -1));
+}
+
+absl::StatusOr<std::unique_ptr<GradientReducer>> SocketReducer::Split(std::int64_t colour) {
+  if (colour < 0 || colour > std::numeric_limits<std::int32_t>::max()) {
+    return runtime::InvalidArgument("the colour " + std::to_string(colour) +
+                                    " of a group is not from 0 to 2^31 - 1");
+  }
+  if (!failure_.ok()) return Numbered(failure_);
+  if (world_size_ == 1) return std::make_unique<SingleRank>();
+  const std::int64_t peer = rank_ == 0 ? world_size_ - 1 : 0;
+  SHOAL_ASSIGN_OR_RETURN(const std::string own_address, OwnAddress(socket(peer), RankName(peer)));
+  Meeting own{.colour = colour};
+  own_address.copy(own.address.data(), own.address.size() - 1);
+  SHOAL_ASSIGN_OR_RETURN(const int socket, Listen(own_address, own.port));
+  Listener listener(socket);
+  SHOAL_ASSIGN_OR_RETURN(
+      const std::vector<std::string> told,
+      GatherBytes(*this, std::string_view(reinterpret_cast<const char*>(&own), sizeof own),
+                  sizeof own));
+  RankEnvironment environment{.world_size = 0, .epoch = epoch_};
+  std::string members;
+  for (std::int64_t rank = 0; rank < world_size_; ++rank) {
+    const std::string& bytes = told[static_cast<std::size_t>(rank)];
+    Meeting meeting;
+    if (bytes.size() != sizeof meeting) {
+      return runtime::DataLoss(RankName(rank) + " did not say which group it is of");
+    }
+    std::memcpy(&meeting, bytes.data(), sizeof meeting);
+    if (meeting.colour != colour) continue;
+    if (rank == rank_) environment.rank = environment.world_size;
+    if (environment.world_size++ == 0) {
+      meeting.address.back() = '\0';
+      environment.master_address = meeting.address.data();
+      environment.master_port = meeting.port;
+    }
+    members += (members.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (environment.world_size == 1) return std::make_unique<SingleRank>();
+  const std::string numbering = "in the group of ranks " + members + ", counted from 0";
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(CheckNumeric(environment.master_address), numbering));
+  if (environment.rank == 0) environment.master_listener = listener.Take();
+  GroupOptions options = options_;
+  options.join_timeout = options_.call_timeout;
+  auto group = Create(environment, options);
+  if (!group.ok()) return runtime::Annotate(group.status(), numbering);
+  (*group)->numbering_ = numbering;
+  return std::unique_ptr<GradientReducer>(*std::move(group));
+}
+
+absl::Status SocketReducer::Numbered(const absl::Status& status) const {
+  return numbering_.empty() ? status : runtime::Annotate(status, numbering_);
 }
 
 std::chrono::milliseconds SocketReducer::AnswerTime() const {
@@ -351,7 +432,7 @@ absl::Status SocketReducer::Overrule(const absl::Status& finding) {
 
 absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
                                  const Elementwise& operation) {
-  if (!failure_.ok()) return failure_;
+  if (!failure_.ok()) return Numbered(failure_);
   // Rank 0 gives up first, so that its verdict on who is late reaches the others.
   const Deadline deadline =
       After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
@@ -367,7 +448,7 @@ absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
   const absl::Status done = around       ? PassAround(bytes, own, operation, deadline)
                             : rank_ == 0 ? Gather(bytes, own, operation, deadline)
                                          : Exchange(bytes, own, deadline);
-  return done.ok() ? done : Fail(done);
+  return done.ok() ? done : Numbered(Fail(done));
 }
 
 absl::Status SocketReducer::AllReduceSum(std::span<float> values) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ class SocketReducer final : public GradientReducer {
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override;
   absl::StatusOr<std::vector<int>> TakeConnections() override;
+  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour) override;
   // Returns OK while the group is whole. It never waits for a rank, so a caller that blocks
   // elsewhere may call it repeatedly. REQUIRES: no other rank is in a call.
   absl::Status CheckPeers();
@@ -83,6 +85,8 @@ class SocketReducer final : public GradientReducer {
   absl::StatusOr<CallHeader> NextHeader(std::int64_t rank, Deadline deadline);
   // Stores `failure` as the result of every later call, and tells the reachable ranks of it.
   absl::Status Fail(const absl::Status& failure);
+  // Returns `status` with the numbers that the ranks have in the group that was split.
+  absl::Status Numbered(const absl::Status& status) const;
   std::chrono::milliseconds AnswerTime() const;
   // Whether `rank` has sent something, or is gone.
   bool HasNews(std::int64_t rank) const;
@@ -95,7 +99,10 @@ class SocketReducer final : public GradientReducer {
 
   const std::int64_t rank_;
   const std::int64_t world_size_;
+  const std::uint64_t epoch_;
   const GroupOptions options_;
+  // What errors say of the numbers of the ranks; empty in a group that was not split off.
+  std::string numbering_;
   RankLinks links_;
   std::unique_ptr<Ring> ring_;
   // The number of calls so far. Two ranks with different numbers are out of step.
