@@ -35,11 +35,12 @@ at::Tensor Narrow(const at::Tensor& unit, const RankShare& share) {
 }  // namespace
 
 ZeroOptimiser::ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, Arrays arrays,
-                             collectives::GradientReducer& reducer)
+                             collectives::GradientReducer& reducer, Replicas replicas)
     : reducer_(reducer),
       stage_(StageFor(stage, reducer.world_size())),
       has_second_moment_(HasSecondMoment(options.kind)),
       arrays_(std::move(arrays)),
+      replicas_(std::move(replicas)),
       units_(UnitsOf(arrays_.parameters)),
       kept_parameters_(divides(ZeroStage::kParameters)
                            ? at::empty({kept()}, arrays_.parameters[0].options())
@@ -152,7 +153,49 @@ void ZeroOptimiser::ClearGradient(std::size_t unit) {
   arrays_.gradients[unit].zero_();
 }
 
+std::vector<ZeroOptimiser::Stretch> ZeroOptimiser::StretchesOf(std::size_t unit,
+                                                               const RankShare& share) const {
+  std::int64_t begin = static_cast<std::int64_t>(share.begin);
+  const std::int64_t end = begin + static_cast<std::int64_t>(share.size);
+  std::vector<Stretch> stretches;
+  for (const FlatOptimiser::Part& part : replicas_.parts) {
+    const std::int64_t first = std::max(begin, part.offset - units_[unit].origin);
+    const std::int64_t last = std::min(end, part.offset + part.size - units_[unit].origin);
+    if (first >= last) continue;
+    if (begin < first) stretches.push_back({begin, first, false});
+    stretches.push_back({first, last, true});
+    begin = last;
+  }
+  if (begin < end) stretches.push_back({begin, end, false});
+  return stretches;
+}
+
 absl::Status ZeroOptimiser::ReduceGradient(std::size_t unit) {
+  SHOAL_RETURN_IF_ERROR(SumGradient(unit));
+  return ShareReplicas(unit);
+}
+
+absl::Status ZeroOptimiser::ShareReplicas(std::size_t unit) {
+  if (replicas_.group == nullptr) return absl::OkStatus();
+  const at::Tensor gradient = Gradient(unit);
+  const auto begin = static_cast<std::int64_t>(units_[unit].share.begin);
+  std::vector<at::Tensor> replicas;
+  for (const Stretch& stretch : StretchesOf(unit, units_[unit].share)) {
+    if (!stretch.replicated) continue;
+    replicas.push_back(gradient.narrow(0, stretch.begin - begin, stretch.end - stretch.begin));
+  }
+  if (replicas.empty()) return absl::OkStatus();
+  const at::Tensor host = at::cat(replicas).cpu();
+  SHOAL_RETURN_IF_ERROR(replicas_.group->Broadcast(std::as_writable_bytes(FloatsOf(host))));
+  std::int64_t at = 0;
+  for (const at::Tensor& replica : replicas) {
+    replica.copy_(host.narrow(0, at, replica.numel()));
+    at += replica.numel();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ZeroOptimiser::SumGradient(std::size_t unit) {
   const at::Tensor& gradients = arrays_.gradients[unit];
   at::Tensor sum = gradients[0];
   for (std::int64_t i = 1; i < gradients.size(0); ++i) sum.add_(gradients[i]);
@@ -182,34 +225,46 @@ absl::Status ZeroOptimiser::ReduceGradients() {
   return all;
 }
 
+std::vector<at::Tensor> ZeroOptimiser::NormsOf(std::int64_t rank) const {
+  const bool scattered = divides(ZeroStage::kGradients);
+  const bool counts_replicas = replicas_.group == nullptr || replicas_.group->rank() == 0;
+  std::vector<at::Tensor> norms;
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const at::Tensor gradient = scattered ? Gradient(i) : arrays_.gradients[i][0];
+    const std::int64_t origin = scattered ? static_cast<std::int64_t>(units_[i].share.begin) : 0;
+    const RankShare share =
+        collectives::ShareOf(static_cast<std::size_t>(units_[i].size), rank, reducer_.world_size());
+    for (const Stretch& stretch : StretchesOf(i, share)) {
+      if (stretch.replicated && !counts_replicas) continue;
+      norms.push_back(at::linalg_vector_norm(
+          gradient.narrow(0, stretch.begin - origin, stretch.end - stretch.begin), 2, {}, false,
+          at::kDouble));
+    }
+  }
+  return norms;
+}
+
 absl::StatusOr<double> ZeroOptimiser::GradientNorm() {
   // The norms of the shares are added up in the order of ranks and units, whoever has computed
   // them.
-  const auto ranks = static_cast<std::size_t>(reducer_.world_size());
-  std::vector<double> squares(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
+  std::vector<double> squares(static_cast<std::size_t>(reducer_.world_size()));
+  for (std::size_t rank = 0; rank < squares.size(); ++rank) {
     const bool own = rank == static_cast<std::size_t>(reducer_.rank());
     if (divides(ZeroStage::kGradients) && !own) continue;
-    std::vector<at::Tensor> norms;
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      const at::Tensor share =
-          divides(ZeroStage::kGradients)
-              ? Gradient(i)
-              : Narrow(
-                    arrays_.gradients[i][0],
-                    collectives::ShareOf(static_cast<std::size_t>(units_[i].size),
-                                         static_cast<std::int64_t>(rank), reducer_.world_size()));
-      norms.push_back(at::linalg_vector_norm(share, 2, {}, false, at::kDouble));
-    }
+    const std::vector<at::Tensor> norms = NormsOf(static_cast<std::int64_t>(rank));
+    if (norms.empty()) continue;
     const at::Tensor host = at::stack(norms).cpu();
-    const double* const values = host.const_data_ptr<double>();
-    for (std::size_t i = 0; i < units_.size(); ++i) squares[rank] += values[i] * values[i];
+    const std::span values(host.const_data_ptr<double>(), norms.size());
+    for (const double norm : values) squares[rank] += norm * norm;
   }
   if (divides(ZeroStage::kGradients)) {
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(std::span<double>(squares)));
   }
   double sum = 0;
   for (const double one : squares) sum += one;
+  if (replicas_.group != nullptr) {
+    SHOAL_RETURN_IF_ERROR(replicas_.group->AllReduceSum(std::span(&sum, 1)));
+  }
   return std::sqrt(sum);
 }
 

@@ -25,6 +25,11 @@
 // make the same sums in the same order and update the same ranges, so that parameters, norms and
 // moments have the same bits in each of them.
 //
+// With tensor parallelism there are groups of ranks that hold different parts of the same
+// parameters and train on the same batch. Ranks that hold the same part divide it as above, and
+// those of a group also have some parameters in common (Replicas), which stay the same on all of
+// them to the bit, whatever their devices round.
+//
 // This header shows torch. Not thread-safe. Every rank makes the same calls in the same order.
 #pragma once
 
@@ -43,6 +48,14 @@
 
 namespace shoal::training {
 
+// Numbers that all ranks of a tensor-parallel group have.
+struct Replicas {
+  // The ranks of the group, which outlives the optimiser; null where there is no such group.
+  collectives::GradientReducer* group = nullptr;
+  // The numbers, among those of all units, in ascending order; `decays` does not matter.
+  std::vector<FlatOptimiser::Part> parts = {};
+};
+
 class ZeroOptimiser {
  public:
   // What is trained: float32, contiguous, on one device.
@@ -60,7 +73,7 @@ class ZeroOptimiser {
   // the arrays' memory is given back, and parameters have no values until RestoreParameters.
   // REQUIRES: the options are valid.
   ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, Arrays arrays,
-                collectives::GradientReducer& reducer);
+                collectives::GradientReducer& reducer, Replicas replicas = {});
 
   // Whether parameters and gradients of units come and go, as in stage 3.
   bool divides_parameters() const { return divides(ZeroStage::kParameters); }
@@ -71,13 +84,15 @@ class ZeroOptimiser {
   void ReleaseUnit(std::size_t unit);
   void ClearGradient(std::size_t unit);
   // Sums the gradients of all rows and ranks. In stages 2 and 3 this rank then has the sum of its
-  // share alone. Returns the errors of the reducer.
+  // share alone. Of replicas each rank then has the sum of the first one of its tensor-parallel
+  // group. Returns the errors of the reducers.
   absl::Status ReduceGradient(std::size_t unit);
   // The same for all units.
   void ClearGradients();
   absl::Status ReduceGradients();
 
-  // Returns the 2-norm of the sum, the same on all ranks. The errors are those of the reducer.
+  // Returns the 2-norm of the sum, the same on all ranks; that of all ranks of a tensor-parallel
+  // group together, in which replicas count once. The errors are those of the reducers.
   absl::StatusOr<double> GradientNorm();
   void ScaleGradient(double factor);
   // Returns the errors of the reducer. Parameters are then of no use.
@@ -108,12 +123,26 @@ class ZeroOptimiser {
     // Where the part begins in an array of what this rank keeps.
     std::int64_t kept_at = 0;
   };
+  // Numbers of a unit from `begin` to `end`.
+  struct Stretch {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    bool replicated = false;
+  };
 
   bool divides(ZeroStage stage) const { return stage_ >= stage; }
   std::vector<Unit> UnitsOf(const std::vector<at::Tensor>& parameters) const;
   std::int64_t size() const;
   std::int64_t kept() const;
   std::vector<FlatOptimiser::Range> Ranges() const;
+  // Returns a share of a unit cut into what is replicated and what is not.
+  std::vector<Stretch> StretchesOf(std::size_t unit, const collectives::RankShare& share) const;
+  // Adds up over the rows and ranks.
+  absl::Status SumGradient(std::size_t unit);
+  // Makes the gradients of replicas those of the first rank of the tensor-parallel group.
+  absl::Status ShareReplicas(std::size_t unit);
+  // Returns the norms of what counts of the gradients in the share of a rank, which this one has.
+  std::vector<at::Tensor> NormsOf(std::int64_t rank) const;
   // This rank's part of a unit's parameters, and of the gradient that a step reads.
   at::Tensor Parameters(std::size_t unit) const;
   at::Tensor Gradient(std::size_t unit) const;
@@ -130,6 +159,7 @@ class ZeroOptimiser {
   const ZeroStage stage_;
   const bool has_second_moment_;
   const Arrays arrays_;
+  const Replicas replicas_;
   const std::vector<Unit> units_;
   // In stage 3 this rank's parameters; otherwise undefined.
   const at::Tensor kept_parameters_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <vector>
 
 #include "tests/doubles/ranks.h"
@@ -149,6 +150,54 @@ TEST_CASE("parameters, norms and moments have the same bits on all ranks and in 
         REQUIRE(end.first == whole.first);
         REQUIRE(end.second == whole.second);
       }
+    }
+  }
+}
+
+TEST_CASE("replicas are those of the first tensor-parallel rank, and count once in the norm") {
+  // Ranks 0 and 1 are a tensor-parallel group, and so are 2 and 3. Numbers 3 to 6 are in both
+  // units.
+  constexpr std::int64_t kFirst = 3;
+  constexpr std::int64_t kEnd = 7;
+  double squares = 0;
+  for (std::int64_t tensor = 0; tensor < 2; ++tensor) {
+    for (std::int64_t i = 0; i < kSize; ++i) {
+      if (tensor == 1 && i >= kFirst && i < kEnd) continue;
+      double sum = 0;
+      for (const std::int64_t rank : {tensor, tensor + 2}) {
+        sum += GradientOf(i, 0, rank) + GradientOf(i, 1, rank);
+      }
+      squares += sum * sum;
+    }
+  }
+  for (const ZeroStage stage : kStages) {
+    INFO("stage " << static_cast<int>(stage));
+    std::vector<std::vector<float>> ends(4);
+    std::vector<double> norms(4);
+    doubles::RunRanks(4, [&](std::size_t rank, collectives::GradientReducer& all) -> absl::Status {
+      SHOAL_ASSIGN_OR_RETURN(const auto tensor, all.Split(static_cast<std::int64_t>(rank / 2)));
+      SHOAL_ASSIGN_OR_RETURN(const auto data, all.Split(static_cast<std::int64_t>(rank % 2)));
+      const ZeroOptimiser::Arrays arrays = SomeArrays();
+      ZeroOptimiser optimiser({}, stage, arrays, *data,
+                              {.group = tensor.get(), .parts = {{kFirst, kEnd - kFirst, true}}});
+      optimiser.RestoreParameters(at::tensor(SomeParameters()));
+      Most most;
+      SHOAL_RETURN_IF_ERROR(Differentiate(optimiser, arrays, all.rank(), most));
+      SHOAL_ASSIGN_OR_RETURN(norms[rank], optimiser.GradientNorm());
+      SHOAL_RETURN_IF_ERROR(optimiser.Step(0.1));
+      SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters,
+                             optimiser.GatherParameters(Receivers::kAll));
+      ends[rank] = ValuesOf(parameters);
+      return absl::OkStatus();
+    });
+    REQUIRE(norms[0] == Approx(std::sqrt(squares)).epsilon(1e-6));
+    REQUIRE(norms == std::vector<double>(4, norms[0]));
+    REQUIRE(ends[2] == ends[0]);
+    REQUIRE(ends[3] == ends[1]);
+    REQUIRE(ends[1] != ends[0]);
+    for (std::size_t i = kFirst; i < kEnd; ++i) {
+      REQUIRE(ends[1][i] == ends[0][i]);
+      REQUIRE(ends[0][i] != SomeParameters()[i]);
     }
   }
 }
