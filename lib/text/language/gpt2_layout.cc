@@ -28,8 +28,10 @@ std::string BlockPrefix(std::int64_t block) {
   return std::string(kPrefix) + "h." + std::to_string(block) + ".";
 }
 
-ParameterLayout Gpt2Layout(const Gpt2Config& config) {
+ParameterLayout Gpt2Layout(const Gpt2Config& config, std::int64_t tensor_ranks) {
   const std::int64_t width = config.width;
+  // The columns or rows of a matrix that a rank has.
+  const std::int64_t part = width / tensor_ranks;
   const double joining = kDeviation / std::sqrt(2.0 * static_cast<double>(config.layers));
   const std::string prefix(kPrefix);
   ParameterLayout layout;
@@ -38,19 +40,19 @@ ParameterLayout Gpt2Layout(const Gpt2Config& config) {
   for (std::int64_t block = 0; block < config.layers; ++block) {
     const std::string name = BlockPrefix(block);
     AddNorm(layout, name + "ln_1", width);
-    AddLinear(layout, name + "attn.c_attn", width, 3 * width, kDeviation);
-    AddLinear(layout, name + "attn.c_proj", width, width, joining);
+    AddLinear(layout, name + "attn.c_attn", width, 3 * part, kDeviation);
+    AddLinear(layout, name + "attn.c_proj", part, width, joining);
     AddNorm(layout, name + "ln_2", width);
-    AddLinear(layout, name + "mlp.c_fc", width, 4 * width, kDeviation);
-    AddLinear(layout, name + "mlp.c_proj", 4 * width, width, joining);
+    AddLinear(layout, name + "mlp.c_fc", width, 4 * part, kDeviation);
+    AddLinear(layout, name + "mlp.c_proj", 4 * part, width, joining);
   }
   AddNorm(layout, prefix + "ln_f", width);
   layout.trainable = layout.total;
   return layout;
 }
 
-std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config) {
-  const ParameterLayout layout = Gpt2Layout(config);
+std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config, std::int64_t tensor_ranks) {
+  const ParameterLayout layout = Gpt2Layout(config, tensor_ranks);
   std::vector<std::int64_t> units;
   std::int64_t begin = 0;
   const auto end_at = [&](std::int64_t end) {

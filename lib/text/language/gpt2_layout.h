@@ -25,11 +25,13 @@ inline constexpr std::string_view kPrefix = "transformer.";
 // Returns "transformer.h.<block>.".
 std::string BlockPrefix(std::int64_t block);
 
-// REQUIRES: config.Validate() is OK.
-model::ParameterLayout Gpt2Layout(const Gpt2Config& config);
+// With `tensor_ranks` the layout is that of one of so many tensor-parallel ranks, which divide the
+// matrices of blocks among them (tensor_shards.h). REQUIRES: config.Validate() is OK, and
+// tensor_ranks divides the heads.
+model::ParameterLayout Gpt2Layout(const Gpt2Config& config, std::int64_t tensor_ranks = 1);
 
 // Returns how many parameters are used at once, in the order of the layout: those of both
-// embeddings, of each block, and of the last norm. REQUIRES: config.Validate() is OK.
-std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config);
+// embeddings, of each block, and of the last norm. REQUIRES: as above.
+std::vector<std::int64_t> Gpt2Units(const Gpt2Config& config, std::int64_t tensor_ranks = 1);
 
 }  // namespace shoal::language

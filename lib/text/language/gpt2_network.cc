@@ -49,15 +49,16 @@ Parameters Bind(const model::ParameterLayout& layout, const at::Tensor& flat,
 
 Gpt2Network::Gpt2Network(const Gpt2Config& config, const at::Tensor& flat,
                          const at::Tensor& gradient, const NetworkOptions& options)
-    : Gpt2Network(config, flat.split_with_sizes(Gpt2Units(config)),
-                  gradient.defined() ? gradient.split_with_sizes(Gpt2Units(config))
-                                     : std::vector<at::Tensor>(),
+    : Gpt2Network(config, flat.split_with_sizes(Gpt2Units(config, options.tensor_ranks)),
+                  gradient.defined()
+                      ? gradient.split_with_sizes(Gpt2Units(config, options.tensor_ranks))
+                      : std::vector<at::Tensor>(),
                   options) {}
 
 Gpt2Network::Gpt2Network(const Gpt2Config& config, const std::vector<at::Tensor>& parameters,
                          const std::vector<at::Tensor>& gradients, const NetworkOptions& options)
     : config_(config), options_(options), trains_(!gradients.empty()) {
-  const model::ParameterLayout layout = Gpt2Layout(config);
+  const model::ParameterLayout layout = Gpt2Layout(config, options_.tensor_ranks);
   const std::string prefix(kPrefix);
   const bool rounds = trains_ && options_.compute != at::kFloat;
   Parameters all;
@@ -167,19 +168,30 @@ at::Tensor Gpt2Network::Apply(const Linear& linear, const at::Tensor& x) const {
   return at::addmm(y, low, linear.b.to(type).t(), 1, adapter_scale_);
 }
 
+at::Tensor Gpt2Network::ApplyColumns(const Linear& linear, const at::Tensor& x) const {
+  return Apply(linear, options_.tensor_ranks == 1 ? x : Spread(x, options_.tensor_sum));
+}
+
+at::Tensor Gpt2Network::ApplyRows(const Linear& linear, const at::Tensor& x) const {
+  if (options_.tensor_ranks == 1) return Apply(linear, x);
+  // The bias, which every rank has, counts once.
+  return Summed(at::mm(x, linear.weight), options_.tensor_sum).add(linear.bias);
+}
+
 at::Tensor Gpt2Network::Run(std::int64_t block, const at::Tensor& x, const PackedTokens& tokens,
                             KeyValues* past) const {
   const Block& layers = blocks_[static_cast<std::size_t>(block)];
-  const at::Tensor qkv = Apply(layers.attention_in, Normed(layers.norm1, x));
+  const at::Tensor qkv = ApplyColumns(layers.attention_in, Normed(layers.norm1, x));
+  const std::int64_t heads = config_.heads / options_.tensor_ranks;
   const at::Tensor seen =
-      past == nullptr ? PackedAttention(qkv, tokens, config_.heads) : past->Attend(block, qkv);
-  at::Tensor middle = x.add(Apply(layers.attention_out, seen));
-  at::Tensor wide = Apply(layers.feed_in, Normed(layers.norm2, middle));
+      past == nullptr ? PackedAttention(qkv, tokens, heads) : past->Attend(block, qkv);
+  at::Tensor middle = x.add(ApplyRows(layers.attention_out, seen));
+  at::Tensor wide = ApplyColumns(layers.feed_in, Normed(layers.norm2, middle));
   if (at::GradMode::is_enabled()) {
-    return middle.add(Apply(layers.feed_out, at::gelu(wide, "tanh")));
+    return middle.add(ApplyRows(layers.feed_out, at::gelu(wide, "tanh")));
   }
   at::gelu_(wide, "tanh");
-  return middle.add_(Apply(layers.feed_out, wide));
+  return middle.add_(ApplyRows(layers.feed_out, wide));
 }
 
 std::vector<at::Tensor> Gpt2Network::Leaves(const Block& block) const {

@@ -18,6 +18,7 @@
 #include "text/language/key_values.h"
 #include "text/language/lora.h"
 #include "text/language/packed_attention.h"
+#include "text/language/tensor_parallel.h"
 
 namespace shoal::language {
 
@@ -32,17 +33,23 @@ struct NetworkOptions {
   // The parameters and gradients of a unit (Gpt2Units) have memory only while the unit is used
   // (rl/training/tensor_memory.h), and what is rounded of a block only from Hold to Drop.
   bool by_unit = false;
+  // With more than one tensor-parallel rank, parameters are those of this rank (tensor_shards.h),
+  // and each half of a block sums its output over the ranks, and the gradient of its input: two
+  // sums in a block's forward pass and two in its backward pass. No adapter then, and no KeyValues.
+  std::int64_t tensor_ranks = 1;
+  TensorSum tensor_sum = {};
 };
 
 class Gpt2Network {
  public:
-  // `flat` is in the order of Gpt2Layout(config), on the device to compute on; parameters are views
-  // of it. With `gradient` (the same shape) they are leaves that add their gradients into views of
-  // it. When `gradient` is undefined, there are no gradients. REQUIRES: config is valid.
+  // `flat` is in the order of Gpt2Layout(config, options.tensor_ranks), on the device to compute
+  // on; parameters are views of it. With `gradient` (the same shape) they are leaves that add their
+  // gradients into views of it. When `gradient` is undefined, there are no gradients. REQUIRES:
+  // config is valid.
   Gpt2Network(const Gpt2Config& config, const at::Tensor& flat, const at::Tensor& gradient,
               const NetworkOptions& options);
   // The same for an array of each unit. Without gradients `gradients` is empty. REQUIRES: the
-  // arrays have the sizes of Gpt2Units(config).
+  // arrays have the sizes of Gpt2Units(config, options.tensor_ranks).
   Gpt2Network(const Gpt2Config& config, const std::vector<at::Tensor>& parameters,
               const std::vector<at::Tensor>& gradients, const NetworkOptions& options);
 
@@ -116,6 +123,10 @@ class Gpt2Network {
 
   at::Tensor Normed(const Norm& norm, const at::Tensor& x) const;
   at::Tensor Apply(const Linear& linear, const at::Tensor& x) const;
+  // The same for the layers that begin and end half a block, which tensor-parallel ranks divide by
+  // columns and by rows.
+  at::Tensor ApplyColumns(const Linear& linear, const at::Tensor& x) const;
+  at::Tensor ApplyRows(const Linear& linear, const at::Tensor& x) const;
   // `past` may be null.
   at::Tensor Run(std::int64_t block, const at::Tensor& x, const PackedTokens& tokens,
                  KeyValues* past) const;

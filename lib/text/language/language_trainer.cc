@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "rl/model/torch_device.h"
 #include "rl/model/torch_guard.h"
@@ -17,6 +18,8 @@
 #include "text/language/batch_pass.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
+#include "text/language/rank_grid.h"
+#include "text/language/tensor_shards.h"
 #include "text/language/trainer_checkpoint.h"
 #include "text/language/trainer_memory.h"
 
@@ -65,6 +68,14 @@ absl::Status TrainerOptions::Validate() const {
       return runtime::InvalidArgument(
           "ZeRO stage 3 divides parameters that are trained, not those below an adapter");
     }
+    if (tensor_parallel > 1) {
+      return runtime::InvalidArgument(
+          "tensor parallelism divides matrices that are trained, not those below an adapter");
+    }
+  }
+  if (tensor_parallel < 1) {
+    return runtime::InvalidArgument("tensor parallelism of " + std::to_string(tensor_parallel) +
+                                    " ranks is less than 1");
   }
   if (precision != runtime::DType::kFloat32 && precision != runtime::DType::kBFloat16) {
     return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
@@ -80,16 +91,32 @@ absl::Status TrainerOptions::Validate() const {
   return absl::OkStatus();
 }
 
+absl::Status TrainerOptions::ValidateFor(const Gpt2Config& config, std::int64_t ranks) const {
+  SHOAL_RETURN_IF_ERROR(Validate());
+  if (config.heads % tensor_parallel != 0) {
+    return runtime::InvalidArgument("tensor parallelism of " + std::to_string(tensor_parallel) +
+                                    " ranks does not divide the model's " +
+                                    std::to_string(config.heads) + " heads evenly");
+  }
+  if (ranks % tensor_parallel != 0) {
+    return runtime::InvalidArgument("tensor parallelism of " + std::to_string(tensor_parallel) +
+                                    " ranks needs a multiple of so many, but there are " +
+                                    std::to_string(ranks));
+  }
+  return absl::OkStatus();
+}
+
 struct LanguageTrainer::State {
   State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
-        collectives::GradientReducer& group);
+        std::unique_ptr<RankGrid> ranks);
 
   const TrainerOptions options;
-  collectives::GradientReducer& reducer;
+  const std::unique_ptr<RankGrid> grid;
   const at::Device device;
   // The model at the start. Its `flat` is kept only with an adapter, which leaves it unchanged.
   Gpt2Parameters start;
-  // The layout of the parameters that are trained.
+  const TensorShards shards;
+  // The layout of the parameters that this rank trains.
   const model::ParameterLayout layout;
   BatchPass::Networks networks;
   std::unique_ptr<training::ZeroOptimiser> optimiser;
@@ -98,7 +125,7 @@ struct LanguageTrainer::State {
   bool adapts() const { return options.adapter.has_value(); }
   // Whether parameters are divided among the ranks.
   bool by_unit() const {
-    return options.zero_stage >= training::ZeroStage::kParameters && reducer.world_size() > 1;
+    return options.zero_stage >= training::ZeroStage::kParameters && grid->data().world_size() > 1;
   }
   at::ScalarType compute() const {
     return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
@@ -107,7 +134,20 @@ struct LanguageTrainer::State {
     if (options.slice_tokens > 0) return options.slice_tokens;
     return device.is_cpu() ? kCpuSlice : kGpuSlice;
   }
-  void RestoreParameters(std::vector<float>& values);
+  // The number of the parameters that all tensor-parallel ranks train.
+  std::int64_t trained() const { return adapts() ? layout.total : shards.whole().total; }
+  // Returns what this rank has of an array of them, which is on the CPU.
+  at::Tensor Own(const at::Tensor& whole) const;
+  void RestoreParameters(const at::Tensor& whole);
+  void RestoreParameters(std::vector<float>& whole);
+  // Returns what `call` returns; where a network has thrown because ranks could not meet, the error
+  // of that.
+  template <typename Call>
+  auto Guard(const char* what, const Call& call) -> decltype(call()) {
+    auto result = model::GuardTorch(what, call);
+    if (result.ok() || grid->failure().ok()) return result;
+    return grid->failure();
+  }
   // Adds to the gradients if `with_gradients`, which are then summed over the ranks.
   absl::StatusOr<Sums> Run(const WeightedBatch& batch, bool with_gradients);
   // Call it after parameters have changed.
@@ -120,13 +160,13 @@ struct LanguageTrainer::State {
 };
 
 LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer, at::Device where,
-                              collectives::GradientReducer& group)
+                              std::unique_ptr<RankGrid> ranks)
     : options(trainer),
-      reducer(group),
+      grid(std::move(ranks)),
       device(where),
       start(std::move(from)),
-      layout(options.adapter ? LoraLayout(start.config, *options.adapter)
-                             : Gpt2Layout(start.config)) {
+      shards(start.config, options.tensor_parallel),
+      layout(options.adapter ? LoraLayout(start.config, *options.adapter) : shards.shard()) {
   const std::int64_t copies = GradientArrays(options, layout.total, at::get_num_threads());
   training::ZeroOptimiser::Arrays arrays;
   const auto numbers = at::TensorOptions(device).dtype(at::kFloat);
@@ -140,9 +180,15 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
   for (const model::ParameterInfo& info : layout.parameters) {
     arrays.parts.push_back({info.offset, info.size, info.shape.size() >= 2});
   }
+  training::Replicas replicas{.group = grid->tensor()};
+  for (std::size_t i = 0; grid->tensor() != nullptr && i < layout.parameters.size(); ++i) {
+    if (shards.replicated(i)) replicas.parts.push_back(arrays.parts[i]);
+  }
   const NetworkOptions network{.compute = compute(),
                                .checkpoint = options.checkpoint_blocks && !by_unit(),
-                               .by_unit = by_unit()};
+                               .by_unit = by_unit(),
+                               .tensor_ranks = options.tensor_parallel,
+                               .tensor_sum = grid->SumOverTensorRanks()};
   const at::Tensor frozen = adapts() ? model::OnDevice(start.flat, device) : at::Tensor();
   for (std::int64_t i = 0; i < copies; ++i) {
     if (adapts()) {
@@ -156,8 +202,8 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
     networks.push_back(
         std::make_unique<Gpt2Network>(start.config, arrays.parameters, rows, network));
   }
-  optimiser = std::make_unique<training::ZeroOptimiser>(options.optimiser, options.zero_stage,
-                                                        std::move(arrays), reducer);
+  optimiser = std::make_unique<training::ZeroOptimiser>(
+      options.optimiser, options.zero_stage, std::move(arrays), grid->data(), std::move(replicas));
   if (adapts()) {
     std::vector<float> values(static_cast<std::size_t>(layout.total));
     layout.Initialise(options.seed, values);
@@ -168,10 +214,20 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
   }
 }
 
-void LanguageTrainer::State::RestoreParameters(std::vector<float>& values) {
-  optimiser->RestoreParameters(
-      at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat));
+at::Tensor LanguageTrainer::State::Own(const at::Tensor& whole) const {
+  if (grid->tensor() == nullptr) return whole;
+  const std::span values(whole.const_data_ptr<float>(), static_cast<std::size_t>(whole.numel()));
+  return model::OnDevice(shards.ShardOf(values, grid->place().tensor_rank), at::kCPU);
+}
+
+void LanguageTrainer::State::RestoreParameters(const at::Tensor& whole) {
+  optimiser->RestoreParameters(Own(whole));
   Refresh();
+}
+
+void LanguageTrainer::State::RestoreParameters(std::vector<float>& whole) {
+  RestoreParameters(
+      at::from_blob(whole.data(), {static_cast<std::int64_t>(whole.size())}, at::kFloat));
 }
 
 absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) {
@@ -185,7 +241,11 @@ absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, boo
     sums = pass.SliceBySlice(batch, with_gradients);
     if (with_gradients) SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
   }
-  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(std::span<double>(sums)));
+  SHOAL_RETURN_IF_ERROR(grid->data().AllReduceSum(std::span<double>(sums)));
+  // Ranks decide by these numbers, so they have to be the same bits on all of them.
+  if (grid->tensor() != nullptr) {
+    SHOAL_RETURN_IF_ERROR(grid->tensor()->Broadcast(std::as_writable_bytes(std::span(sums))));
+  }
   return sums;
 }
 
@@ -217,25 +277,27 @@ absl::StatusOr<std::unique_ptr<LanguageTrainer>> LanguageTrainer::Create(
     Gpt2Parameters start, const TrainerOptions& options, collectives::GradientReducer& reducer) {
   model::ApplyTorchThreads();
   SHOAL_RETURN_IF_ERROR(start.config.Validate());
-  SHOAL_RETURN_IF_ERROR(options.Validate());
+  SHOAL_RETURN_IF_ERROR(options.ValidateFor(start.config, reducer.world_size()));
   if (static_cast<std::int64_t>(start.flat.size()) != Gpt2Layout(start.config).total) {
     return runtime::InvalidArgument("parameters are of another config");
   }
   SHOAL_ASSIGN_OR_RETURN(const at::Device device, model::FindDevice(options.device));
+  SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<RankGrid> grid,
+                         RankGrid::Create(reducer, options.tensor_parallel));
   return model::GuardTorch("trainer", [&]() -> absl::StatusOr<std::unique_ptr<LanguageTrainer>> {
-    return std::unique_ptr<LanguageTrainer>(
-        new LanguageTrainer(std::make_unique<State>(std::move(start), options, device, reducer)));
+    return std::unique_ptr<LanguageTrainer>(new LanguageTrainer(
+        std::make_unique<State>(std::move(start), options, device, std::move(grid))));
   });
 }
 
 absl::StatusOr<StepReport> LanguageTrainer::Step(const WeightedBatch& batch, double learning_rate) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
-  return model::GuardTorch("training step", [&] { return state_->Step(batch, learning_rate); });
+  return state_->Guard("training step", [&] { return state_->Step(batch, learning_rate); });
 }
 
 absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
-  return model::GuardTorch("evaluation", [&]() -> absl::StatusOr<LossReport> {
+  return state_->Guard("evaluation", [&]() -> absl::StatusOr<LossReport> {
     SHOAL_ASSIGN_OR_RETURN(const Sums sums, state_->Run(batch, false));
     return ReportOf(sums);
   });
@@ -253,14 +315,16 @@ absl::StatusOr<Gpt2Parameters> LanguageTrainer::Parameters(Receivers receivers) 
   return model::GuardTorch("parameters", [&]() -> absl::StatusOr<Gpt2Parameters> {
     if (state_->adapts()) {
       // Nobody has to be asked for an adapter, which no rank divides.
-      const bool receives = receivers == Receivers::kAll || state_->reducer.rank() == 0;
+      const bool receives = receivers == Receivers::kAll || state_->grid->all().rank() == 0;
       if (!receives) return Gpt2Parameters{config(), {}};
       Gpt2Parameters merged = state_->start;
       SHOAL_ASSIGN_OR_RETURN(const auto adapter, Adapter());
       MergeLora(*adapter, merged);
       return merged;
     }
-    SHOAL_ASSIGN_OR_RETURN(const at::Tensor flat, state_->optimiser->GatherParameters(receivers));
+    SHOAL_ASSIGN_OR_RETURN(const at::Tensor own, state_->optimiser->GatherParameters(receivers));
+    SHOAL_ASSIGN_OR_RETURN(const at::Tensor flat,
+                           state_->grid->GatherWhole(state_->shards, own, receivers));
     return Gpt2Parameters{config(), model::OnHost(flat)};
   });
 }
@@ -274,11 +338,18 @@ absl::StatusOr<std::optional<LoraParameters>> LanguageTrainer::Adapter() {
 
 absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
   return model::GuardTorch("checkpoint", [&]() -> absl::Status {
-    SHOAL_ASSIGN_OR_RETURN(const auto moments,
-                           state_->optimiser->GatherMoments(Receivers::kRankZero));
-    SHOAL_ASSIGN_OR_RETURN(const at::Tensor parameters,
+    SHOAL_ASSIGN_OR_RETURN(auto moments, state_->optimiser->GatherMoments(Receivers::kRankZero));
+    SHOAL_ASSIGN_OR_RETURN(at::Tensor parameters,
                            state_->optimiser->GatherParameters(Receivers::kRankZero));
-    if (state_->reducer.rank() == 0) {
+    std::vector<at::Tensor*> arrays = {&parameters, &moments.first};
+    if (training::HasSecondMoment(state_->options.optimiser.kind)) {
+      arrays.push_back(&moments.second);
+    }
+    for (at::Tensor* const array : arrays) {
+      SHOAL_ASSIGN_OR_RETURN(
+          *array, state_->grid->GatherWhole(state_->shards, *array, Receivers::kRankZero));
+    }
+    if (state_->grid->all().rank() == 0) {
       SaveTrainer(state_->identity(), {state_->steps, parameters, moments}, checkpoint);
     }
     return absl::OkStatus();
@@ -287,14 +358,19 @@ absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
 
 absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
   SHOAL_ASSIGN_OR_RETURN(const TrainerSnapshot snapshot,
-                         ReadTrainer(checkpoint, state_->identity(), state_->layout.total));
+                         ReadTrainer(checkpoint, state_->identity(), state_->trained()));
   return model::GuardTorch("restored parameters", [&] {
+    const training::FlatOptimiser::Moments& moments = snapshot.moments;
+    const bool squares = training::HasSecondMoment(state_->options.optimiser.kind);
     state_->steps = snapshot.steps;
-    state_->optimiser->RestoreParameters(snapshot.parameters);
-    state_->optimiser->RestoreMoments(snapshot.moments);
-    state_->Refresh();
+    state_->optimiser->RestoreMoments({state_->Own(moments.first),
+                                       squares ? state_->Own(moments.second) : moments.second,
+                                       moments.steps});
+    state_->RestoreParameters(snapshot.parameters);
     return absl::OkStatus();
   });
 }
+
+void LanguageTrainer::Abort(const absl::Status& reason) { state_->grid->Abort(reason); }
 
 }  // namespace shoal::language

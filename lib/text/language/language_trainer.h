@@ -7,8 +7,10 @@
 // Every rank makes the same calls in the same order, each with its own part of the global batch.
 // The loss is the mean cross-entropy over the weighted target tokens of all ranks. Sums and weights
 // are added up before the division, so the number of ranks and the slicing of a batch change a step
-// only by rounding. Parameters have the same bits on all ranks. The same start, batches, ranks and
-// threads (rl/model/policy.h, SetTorchThreads) give the same bits. Not thread-safe.
+// only by rounding. Parameters have the same bits on all ranks. With tensor parallelism a rank has
+// a part of the model, and ranks of one data rank (rank_place.h) are given the same part of a
+// batch. The same start, batches, ranks and threads (rl/model/policy.h, SetTorchThreads) give the
+// same bits. Not thread-safe.
 //
 // AdamW and Lion amplify rounding, since their first steps are as long for a gradient of 1e-9 as
 // for one of 1. Where a gradient is little more than a rounding error, parameters drift apart.
@@ -56,11 +58,18 @@ struct TrainerOptions {
   // What the ranks divide among them, the same on all of them. It changes no bit of a step. With an
   // adapter, stage 3 is refused.
   training::ZeroStage zero_stage = training::ZeroStage::kNone;
+  // How many ranks that follow one another divide the blocks' matrices among them
+  // (tensor_shards.h); 1 divides none. It changes a step by rounding alone. The stages of ZeRO then
+  // divide what is left among the ranks with the same part of the model.
+  std::int64_t tensor_parallel = 1;
   // If set, trains only a new adapter, which is random by `seed`.
   std::optional<LoraOptions> adapter = std::nullopt;
   std::uint64_t seed = 0;
 
   absl::Status Validate() const;
+  // Returns the errors of Validate, and INVALID_ARGUMENT where tensor_parallel does not divide the
+  // heads of the model, or so many ranks.
+  absl::Status ValidateFor(const Gpt2Config& config, std::int64_t ranks) const;
 };
 
 // Means over the targets of all ranks, unless said otherwise.
@@ -86,7 +95,8 @@ struct StepReport {
 class LanguageTrainer {
  public:
   // `reducer` must outlive the trainer. Returns INVALID_ARGUMENT for bad options,
-  // FAILED_PRECONDITION for a device that does not exist.
+  // FAILED_PRECONDITION for a device that does not exist, and with tensor parallelism the errors of
+  // GradientReducer::Split.
   static absl::StatusOr<std::unique_ptr<LanguageTrainer>> Create(
       Gpt2Parameters start, const TrainerOptions& options, collectives::GradientReducer& reducer);
   ~LanguageTrainer();
@@ -115,12 +125,16 @@ class LanguageTrainer {
 
   // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`. A
   // trainer of the same start and options that restores them continues with the same bits on as
-  // many ranks; the number of ranks and the ZeRO stage may change. Every rank calls it, and rank 0
-  // alone gets files. Returns the reducer's errors.
+  // many ranks; the number of ranks, tensor parallelism and the ZeRO stage may change. Every rank
+  // calls it, and rank 0 alone gets files. Returns the reducer's errors.
   absl::Status Save(training::Checkpoint& checkpoint);
   // Returns FAILED_PRECONDITION when the checkpoint is of another model or optimiser, DATA_LOSS
   // when it is malformed. After an error the trainer is unchanged.
   absl::Status Restore(const training::Checkpoint& checkpoint);
+
+  // Tells the ranks that this one meets for tensor parallelism that it has failed alone, and why.
+  // Whoever aborts the reducer calls this first.
+  void Abort(const absl::Status& reason);
 
  private:
   struct State;

@@ -45,29 +45,32 @@ void DivideParameters(const std::vector<std::int64_t>& units, std::int64_t share
 
 std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
                             std::int64_t threads) {
-  return options.device == "cpu" && trained <= kMaxOwnGradients ? threads : 1;
+  const bool own = options.device == "cpu" && options.tensor_parallel == 1;
+  return own && trained <= kMaxOwnGradients ? threads : 1;
 }
 
 TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptions& options,
                                     const TrainerPlaces& places) {
-  const std::int64_t model = Gpt2Layout(config).total;
+  // What tensor parallelism leaves to a rank, and the ranks that divide the same by stages of ZeRO.
+  const std::vector<std::int64_t> model_units = Gpt2Units(config, options.tensor_parallel);
+  const std::int64_t model = Gpt2Layout(config, options.tensor_parallel).total;
+  const std::int64_t ranks = places.ranks / options.tensor_parallel;
   const std::vector<std::int64_t> units = TrainedUnits(config, options);
   const std::int64_t trained = std::accumulate(units.begin(), units.end(), std::int64_t{0});
   const std::int64_t arrays = GradientArrays(options, trained, places.threads);
-  const std::int64_t share = LargestShare(units, places.ranks);
-  const auto divides = [&](ZeroStage stage) {
-    return options.zero_stage >= stage && places.ranks > 1;
-  };
+  const std::int64_t share = LargestShare(units, ranks);
+  const auto divides = [&](ZeroStage stage) { return options.zero_stage >= stage && ranks > 1; };
   // Bytes of the rounded copy of a block's parameter.
   const std::int64_t rounded = options.precision == runtime::DType::kBFloat16 ? kRounded : 0;
-  TrainerMemory memory{.parameters = model, .trained = trained};
+  const std::int64_t parameters = Gpt2Layout(config).total;
+  TrainerMemory memory{.parameters = parameters, .trained = options.adapter ? trained : parameters};
   memory.moment_bytes = kFloat * (divides(ZeroStage::kOptimiser) ? share : trained) *
                         (training::HasSecondMoment(options.optimiser.kind) ? 2 : 1);
   if (divides(ZeroStage::kParameters)) {
     DivideParameters(units, share, arrays, rounded, memory);
     return memory;
   }
-  const std::int64_t blocks = model - Gpt2Units(config).front() - Gpt2Units(config).back();
+  const std::int64_t blocks = model - model_units.front() - model_units.back();
   const std::int64_t rounded_bytes = rounded * blocks * arrays;
   const std::int64_t rounded_gradients = options.adapter ? 0 : rounded_bytes;
   memory.parameter_bytes = kFloat * (model + (options.adapter ? trained : 0)) + rounded_bytes;
@@ -80,7 +83,7 @@ TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptio
 
 std::vector<std::int64_t> TrainedUnits(const Gpt2Config& config, const TrainerOptions& options) {
   if (options.adapter) return {LoraLayout(config, *options.adapter).total};
-  return Gpt2Units(config);
+  return Gpt2Units(config, options.tensor_parallel);
 }
 
 std::string ToJson(const TrainerMemory& memory) {

@@ -36,17 +36,19 @@ struct TrainerPlaces {
 };
 
 // Returns the memory of rank 0, whose share is the largest. In bfloat16 parameters and gradients
-// count with their rounded copies. REQUIRES: config and options are valid.
+// count with their rounded copies. REQUIRES: config is valid, and options.ValidateFor is OK for it
+// and the ranks.
 TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptions& options,
                                     const TrainerPlaces& places);
 
 // The number of gradient arrays of a rank that trains so many parameters: a thread of a CPU has its
-// own, up to 64 M parameters.
+// own, up to 64 M parameters. With tensor parallelism there is one, since ranks meet in every slice
+// and the threads of a rank run one slice together.
 std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
                             std::int64_t threads);
 
-// Returns the sizes of the arrays that are trained one by one (Gpt2Units); those of an adapter are
-// one array.
+// Returns the sizes of the arrays that a rank trains one by one (Gpt2Units); those of an adapter
+// are one array.
 std::vector<std::int64_t> TrainedUnits(const Gpt2Config& config, const TrainerOptions& options);
 
 // Returns the members as a JSON object of one line.
