@@ -13,6 +13,13 @@ struct ExplorationOptions {
   // rewarded, and observations are those of the task. The learner has the same number as
   // algorithm.members.
   std::int64_t members = 0;
+  // Which policy plays an episode: the meta-controller (meta_controller.h) chooses it by the task's
+  // returns of this many last episodes of the environment, or with 0 policies are drawn alike.
+  std::int64_t bandit_window = 0;
+  // How far the bound of a policy that played once lies above its mean return, in units of returns,
+  // and the share of episodes whose policies are drawn all the same.
+  double bandit_width = 1;
+  double bandit_epsilon = 0.5;
   // beta of the policy that explores most; policy 0 has 0 (rl/estimators/exploration_family.h).
   double greatest_beta = 0.3;
   // The length of the embeddings that episodes are compared by, which a fixed random matrix makes

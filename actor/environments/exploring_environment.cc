@@ -62,7 +62,15 @@ ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
                .capacity = static_cast<std::size_t>(options.memory)}),
       distillation_({.size = size_,
                      .rate = options.life_long_rate,
-                     .seed = runtime::DeriveSeed(seed, "distillation")}) {}
+                     .seed = runtime::DeriveSeed(seed, "distillation")}) {
+  if (options.bandit_window == 0) return;
+  controller_.emplace(
+      MetaController::Options{.policies = family_.size(),
+                              .window = static_cast<std::size_t>(options.bandit_window),
+                              .width = options.bandit_width,
+                              .epsilon = options.bandit_epsilon,
+                              .seed = runtime::DeriveSeed(seed, "meta-controller")});
+}
 
 ExploringEnvironment::SharedProjection ExploringEnvironment::Projection(
     const EnvironmentSpec& task, const ExplorationOptions& options, std::uint64_t seed) {
@@ -81,6 +89,12 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
   if (options.members < 1) {
     return runtime::InvalidArgument("environment.exploration.members: no policy");
   }
+  if (options.bandit_window > 0 && options.bandit_window < options.members) {
+    return runtime::InvalidArgument("environment.exploration.bandit_window: " +
+                                    std::to_string(options.bandit_window) +
+                                    " episodes do not hold one of each of the " +
+                                    std::to_string(options.members) + " policies");
+  }
   if (!task.content_fields.empty() || task.observation_shape.size() != 1 ||
       task.observation_shape[0] < 1 || task.observation_dtype != runtime::DType::kFloat32) {
     return runtime::InvalidArgument(
@@ -95,10 +109,17 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
 
 void ExploringEnvironment::Reset(const EpisodeStart& start, Done done) {
   evaluation_ = start.evaluation || (start.environment_id & kEvaluationEnvironments) != 0;
-  const double draw = runtime::UniformAt(seed_, start.environment_id, start.episode, 0);
-  member_ = evaluation_ ? 0 : static_cast<std::size_t>(draw * static_cast<double>(family_.size()));
+  member_ = Choose(start);
+  return_ = 0;
   memory_.BeginEpisode();
   task_->Reset(start, Exploring(std::move(done)));
+}
+
+std::size_t ExploringEnvironment::Choose(const EpisodeStart& start) const {
+  if (evaluation_) return 0;
+  if (controller_) return controller_->Choose(start.environment_id, start.episode);
+  const double draw = runtime::UniformAt(seed_, start.environment_id, start.episode, 0);
+  return static_cast<std::size_t>(draw * static_cast<double>(family_.size()));
 }
 
 void ExploringEnvironment::Step(std::int64_t action, Done done) {
@@ -117,6 +138,10 @@ Environment::Done ExploringEnvironment::Exploring(Done done) {
 }
 
 Transition ExploringEnvironment::Explored(Transition transition) {
+  return_ += static_cast<double>(transition.reward);
+  if (transition.end != End::kNone && !evaluation_ && controller_) {
+    controller_->Learn(member_, return_);
+  }
   std::vector<float>& numeric = transition.observation.numeric;
   if (numeric.size() != size_) return transition;
   if (!evaluation_ && family_.size() > 1) {

@@ -2,9 +2,10 @@
 // An environment whose episodes are played by a family of policies, and whose rewards say what is
 // new as well: the actor's part of Never Give Up (Badia et al. 2020).
 //
-// Around an environment of vectors it does three things. Each episode of training draws one of the
-// N policies of the family (rl/estimators/exploration_family.h); evaluations play policy 0, which
-// only exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
+// Around an environment of vectors it does three things. Each episode of training is played by one
+// of the N policies of the family (rl/estimators/exploration_family.h), which is drawn, or chosen
+// by the meta-controller of Agent57 (meta_controller.h); evaluations play policy 0, which only
+// exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
 // step's reward is r + beta_i r_intrinsic, where r_intrinsic is how new the observation that it led
 // to is in the episode, times how new it is in the life of this environment
 // (rl/estimators/novelty.h). So the family is known to the network as it is to the learner, which
@@ -27,6 +28,7 @@
 #include "actor/environments/environment.h"
 #include "actor/environments/environment_source.h"
 #include "actor/environments/exploration_options.h"
+#include "actor/environments/meta_controller.h"
 #include "actor/environments/network_distillation.h"
 #include "actor/environments/novelty_memory.h"
 #include "platform/runtime/status.h"
@@ -45,7 +47,8 @@ class ExploringEnvironment final : public Environment {
   static SharedProjection Projection(const EnvironmentSpec& task, const ExplorationOptions& options,
                                      std::uint64_t seed);
 
-  // `spec` is that of `task`. Episodes draw their policies by `seed`, environment and episode.
+  // `spec` is that of `task`. Policies of episodes are a function of `seed`, environment and
+  // episode, with a meta-controller also of the returns of earlier ones.
   // REQUIRES: SpecOf accepts the spec and the options, for which `projection` was drawn.
   ExploringEnvironment(std::unique_ptr<Environment> task, const EnvironmentSpec& spec,
                        const ExplorationOptions& options, std::uint64_t seed,
@@ -65,6 +68,8 @@ class ExploringEnvironment final : public Environment {
   std::size_t member() const { return member_; }
 
  private:
+  // Returns the policy that plays an episode.
+  std::size_t Choose(const EpisodeStart& start) const;
   // Returns what gives `done` a transition as the family sees it.
   Done Exploring(Done done);
   // Returns the transition as the family sees it.
@@ -82,7 +87,10 @@ class ExploringEnvironment final : public Environment {
   NoveltyMemory memory_;
   NetworkDistillation distillation_;
   estimators::RunningMoments errors_{1};
+  std::optional<MetaController> controller_;
   std::size_t member_ = 0;
+  // What the task has rewarded in the running episode.
+  double return_ = 0;
   bool evaluation_ = false;
 };
 

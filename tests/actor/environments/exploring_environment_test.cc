@@ -104,6 +104,46 @@ TEST_CASE("Policies of episodes are a function of seed, environment and episode"
   REQUIRE(members(1, 3) != members(1, 4));
 }
 
+TEST_CASE("The meta-controller plays the policy whose episodes the task has rewarded") {
+  // The first action leads on where policy 2 plays; the others go back to the start.
+  const auto environment =
+      MakeExploring<Lock>({.members = 3, .bandit_window = 12, .bandit_epsilon = 0});
+  std::map<std::size_t, int> episodes;
+  const auto play = [&](std::uint64_t episode, bool evaluation) {
+    BeginIn(*environment,
+            {.environment_id = 5, .episode = episode, .evaluation = evaluation});
+    const bool opens = environment->member() == 2 || evaluation;
+    Transition last;
+    for (std::int64_t cell = 0; last.end == End::kNone; ++cell) {
+      last = ActIn(*environment, opens ? (cell * 7 + 3) % Lock::kActions : 0);
+    }
+    return environment->member();
+  };
+  for (std::uint64_t episode = 0; episode < 40; ++episode) {
+    ++episodes[play(episode, false)];
+    // What evaluations reach is no reward of the policy that plays them.
+    REQUIRE(play(episode, true) == 0);
+  }
+  REQUIRE(episodes[0] + episodes[1] + episodes[2] == 40);
+  REQUIRE(episodes[2] > 25);
+}
+
+TEST_CASE("Intrinsic rewards are no returns of the meta-controller") {
+  // No policy earns anything from the task, so all bounds differ by their counts alone.
+  const auto environment = MakeExploring<KeyDoorMaze>(
+      {.members = 3, .bandit_window = 30, .bandit_epsilon = 0, .greatest_beta = 100});
+  std::map<std::size_t, int> episodes;
+  for (std::uint64_t episode = 0; episode < 30; ++episode) {
+    BeginIn(*environment, {.environment_id = 2, .episode = episode});
+    Transition last;
+    for (std::int64_t step = 0; last.end == End::kNone; ++step) {
+      last = ActIn(*environment, step % 4);
+    }
+    ++episodes[environment->member()];
+  }
+  REQUIRE(episodes == std::map<std::size_t, int>{{0, 10}, {1, 10}, {2, 10}});
+}
+
 TEST_CASE("The policy that exploits earns the task's rewards, and others what is new as well") {
   const auto environment = MakeExploring<KeyDoorMaze>({.members = 2, .greatest_beta = 0.5});
   std::set<std::size_t> seen;
@@ -189,6 +229,9 @@ TEST_CASE("Only observations that are one vector of floats can be explored") {
     REQUIRE(absl::IsInvalidArgument(refused.status()));
   }
   REQUIRE(absl::IsInvalidArgument(ExploringEnvironment::SpecOf(vector, {}).status()));
+  REQUIRE(ExploringEnvironment::SpecOf(vector, {.members = 5, .bandit_window = 5}).ok());
+  const auto narrow = ExploringEnvironment::SpecOf(vector, {.members = 5, .bandit_window = 4});
+  REQUIRE(absl::IsInvalidArgument(narrow.status()));
 }
 
 TEST_CASE("A source makes exploring environments where the family has policies") {
