@@ -9,24 +9,26 @@ void ExplorationOptions::Visit(runtime::Visitor& visitor) {
                         "not rewarded",
                 .min = 0,
                 .max = 256});
-  visitor.Knob("bandit_window", bandit_window,
-               {.help = "the policy of an episode is chosen by the task's returns of this many last "
-                        "episodes of the environment; 0: policies are drawn alike",
-                .unit = "episodes",
-                .min = 0,
-                .max = 100'000});
+  visitor.Knob(
+      "bandit_window", bandit_window,
+      {.help = "the policy of an episode is chosen by the task's returns of this many last "
+               "episodes of the environment; 0: policies are drawn alike",
+       .unit = "episodes",
+       .min = 0,
+       .max = 100'000});
   visitor.Knob("bandit_width", bandit_width,
                {.help = "how far the bound of a policy that played once in the window lies above "
                         "its mean return",
                 .min = 0,
                 .max = 1e9});
-  visitor.Knob("bandit_epsilon", bandit_epsilon,
-               {.help = "share of episodes whose policies are drawn all the same",
-                .min = 0,
-                .max = 1});
+  visitor.Knob(
+      "bandit_epsilon", bandit_epsilon,
+      {.help = "share of episodes whose policies are drawn all the same", .min = 0, .max = 1});
   visitor.Knob(
       "greatest_beta", greatest_beta,
       {.help = "factor on novelty of the policy that explores most", .min = 0, .max = 1000});
+  visitor.Knob("split_rewards", split_rewards,
+               {.help = "novelty is told apart from the task's reward, for policy.split_values"});
   visitor.Knob("embedding_size", embedding_size,
                {.help = "length of the random projections by which observations are compared; 0: "
                         "the observations themselves",

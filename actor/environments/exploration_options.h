@@ -22,6 +22,11 @@ struct ExplorationOptions {
   double bandit_epsilon = 0.5;
   // beta of the policy that explores most; policy 0 has 0 (rl/estimators/exploration_family.h).
   double greatest_beta = 0.3;
+  // Whether the rewards of task and novelty stay apart, for policy.split_values: a step's reward is
+  // the task's alone, and observations begin with two numbers that tell the factor on intrinsic
+  // rewards and the one of the step before (rl/estimators/exploration_family.h). Otherwise a reward
+  // is their sum.
+  bool split_rewards = false;
   // The length of the embeddings that episodes are compared by, which a fixed random matrix makes
   // of observations. 0: they are the observations.
   std::int64_t embedding_size = 0;

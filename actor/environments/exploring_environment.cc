@@ -51,10 +51,12 @@ ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
                                            SharedProjection projection)
     : task_(std::move(task)),
       size_(static_cast<std::size_t>(spec.observation_size())),
+      split_rewards_(options.split_rewards),
+      greatest_beta_(options.greatest_beta),
       life_long_limit_(options.life_long_limit),
       seed_(seed),
-      family_(estimators::NguFamily(static_cast<std::size_t>(options.members),
-                                    {.greatest_beta = options.greatest_beta})),
+      family_(
+          estimators::NguFamily(static_cast<std::size_t>(options.members), {.greatest_beta = 1})),
       projection_(std::move(projection)),
       memory_({.size = options.embedding_size > 0 ? static_cast<std::size_t>(options.embedding_size)
                                                   : size_,
@@ -90,10 +92,10 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
     return runtime::InvalidArgument("environment.exploration.members: no policy");
   }
   if (options.bandit_window > 0 && options.bandit_window < options.members) {
-    return runtime::InvalidArgument("environment.exploration.bandit_window: " +
-                                    std::to_string(options.bandit_window) +
-                                    " episodes do not hold one of each of the " +
-                                    std::to_string(options.members) + " policies");
+    return runtime::InvalidArgument(
+        "environment.exploration.bandit_window: " + std::to_string(options.bandit_window) +
+        " episodes do not hold one of each of the " + std::to_string(options.members) +
+        " policies");
   }
   if (!task.content_fields.empty() || task.observation_shape.size() != 1 ||
       task.observation_shape[0] < 1 || task.observation_dtype != runtime::DType::kFloat32) {
@@ -102,7 +104,8 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
         "of floats and nothing else");
   }
   EnvironmentSpec spec = task;
-  spec.observation_shape = {task.observation_size() + options.members};
+  spec.observation_shape = {task.observation_size() + options.members +
+                            (options.split_rewards ? estimators::kSplitNumbers : 0)};
   spec.tells_goals = false;
   return spec;
 }
@@ -144,13 +147,25 @@ Transition ExploringEnvironment::Explored(Transition transition) {
   }
   std::vector<float>& numeric = transition.observation.numeric;
   if (numeric.size() != size_) return transition;
-  if (!evaluation_ && family_.size() > 1) {
-    const double novelty = Novelty(numeric);
-    transition.reward += static_cast<float>(family_[member_].beta * novelty);
-  }
-  numeric.resize(size_ + family_.size());
-  numeric[size_ + member_] = 1.0F;
+  const bool rewards_novelty = !evaluation_ && family_.size() > 1;
+  const double intrinsic = rewards_novelty ? greatest_beta_ * Novelty(numeric) : 0;
+  if (!split_rewards_) transition.reward += static_cast<float>(family_[member_].beta * intrinsic);
+  numeric = Observed(numeric, intrinsic);
   return transition;
+}
+
+std::vector<float> ExploringEnvironment::Observed(std::span<const float> observation,
+                                                  double intrinsic) const {
+  std::vector<float> observed;
+  if (split_rewards_) {
+    observed.resize(estimators::kSplitNumbers);
+    observed[estimators::kFactorPlace] = static_cast<float>(family_[member_].beta);
+    observed[estimators::kIntrinsicRewardPlace] = static_cast<float>(intrinsic);
+  }
+  observed.insert(observed.end(), observation.begin(), observation.end());
+  observed.resize(observed.size() + family_.size());
+  observed[observed.size() - family_.size() + member_] = 1.0F;
+  return observed;
 }
 
 double ExploringEnvironment::Novelty(std::span<const float> observation) {

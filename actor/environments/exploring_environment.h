@@ -8,9 +8,11 @@
 // exploits. The observation ends with N numbers more, of which that of the policy is 1. And a
 // step's reward is r + beta_i r_intrinsic, where r_intrinsic is how new the observation that it led
 // to is in the episode, times how new it is in the life of this environment
-// (rl/estimators/novelty.h). So the family is known to the network as it is to the learner, which
-// takes the discount gamma_i by those numbers (rl/algorithms/targets.h), and no message differs. An
-// episode's facts, success among them, are those of the task.
+// (rl/estimators/novelty.h). Where rewards are split, it is r alone, and the observation begins
+// with two numbers that tell the rest (rl/estimators/exploration_family.h). So the family is known
+// to the network as it is to the learner, which takes the discount gamma_i and intrinsic rewards by
+// those numbers (rl/algorithms/targets.h, rl/algorithms/split_value_gradient.h), and no message
+// differs. An episode's facts, success among them, are those of the task.
 //
 // It differs from the paper in that embeddings are observations or random projections of these and
 // not learned, that each environment has a predictor of its own, whose life is that of the actor's
@@ -74,14 +76,20 @@ class ExploringEnvironment final : public Environment {
   Done Exploring(Done done);
   // Returns the transition as the family sees it.
   Transition Explored(Transition transition);
+  // Returns the observation of the task as the family sees it. `intrinsic` is the intrinsic reward
+  // of the step that led to it, times greatest_beta.
+  std::vector<float> Observed(std::span<const float> observation, double intrinsic) const;
   // Returns how new the observation is, and learns it.
   double Novelty(std::span<const float> observation);
   std::vector<float> Embedding(std::span<const float> observation) const;
 
   const std::unique_ptr<Environment> task_;
   const std::size_t size_;
+  const bool split_rewards_;
+  const double greatest_beta_;
   const double life_long_limit_;
   const std::uint64_t seed_;
+  // Betas are shares of greatest_beta.
   const std::vector<estimators::ExplorationPolicy> family_;
   const SharedProjection projection_;
   NoveltyMemory memory_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/algorithm_fit.h"
 
+#include <string>
+
 namespace shoal::algorithms {
 
 absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& options,
@@ -22,6 +24,44 @@ absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& option
   if (spec.twin_critics != (algorithm.soft() != nullptr)) {
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
                                     (spec.twin_critics ? " has no use for them" : " needs them"));
+  }
+  if (!spec.has_split_values()) return absl::OkStatus();
+  if (options.members == 0) {
+    return runtime::InvalidArgument(
+        "policy.split_values: algorithm.members is 0, and only a family has intrinsic values");
+  }
+  if (options.transform_values != (spec.split_values == "transformed")) {
+    return runtime::InvalidArgument(
+        "policy.split_values: it is transformed if algorithm.transform_values is true, and sum "
+        "otherwise");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckClones(const model::PolicySpec& spec) {
+  if (!spec.twin_critics && !spec.has_split_values()) return absl::OkStatus();
+  return runtime::InvalidArgument(
+      std::string(spec.twin_critics ? "policy.twin_critics" : "policy.split_values") +
+      ": they cannot be cloned from demonstrations");
+}
+
+absl::Status CheckAsynchronous(const Requirements& requirements, const AlgorithmOptions& options,
+                               const model::PolicySpec& spec) {
+  const auto refuse = [](const std::string& knob, const std::string& why) {
+    return runtime::InvalidArgument(
+        "learner.gradients: asynchronous ones do not go together with " + knob + ", " + why);
+  };
+  if (requirements.update_epochs != 1 || requirements.minibatches != 1) {
+    return refuse("algorithm " + options.name,
+                  "which makes " +
+                      std::to_string(requirements.update_epochs * requirements.minibatches) +
+                      " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
+  }
+  if (spec.normalise_observations) {
+    return refuse("policy.normalise_observations", "whose moments all ranks have in common");
+  }
+  if (options.normalise_returns) {
+    return refuse("algorithm.normalise_returns", "whose moments all ranks have in common");
   }
   return absl::OkStatus();
 }

@@ -19,6 +19,12 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                         "gamma",
                 .min = 0,
                 .max = 1});
+  visitor.Knob(
+      "middle_gamma", middle_gamma,
+      {.help = "discount of the seventh policy after the first in the family of Agent57; 0: "
+               "discounts are those of NGU",
+       .min = 0,
+       .max = 1});
   visitor.Knob("lambda", lambda,
                {.help = "trace of the advantages, or of Retrace", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
@@ -141,8 +147,13 @@ ActionValueTargetOptions AlgorithmOptions::action_value_targets() const {
                                    .n_step = n_step,
                                    .transformed = transform_values};
   if (members < 1) return targets;
-  const auto family = estimators::NguFamily(static_cast<std::size_t>(members),
-                                            {.greatest_gamma = gamma, .least_gamma = least_gamma});
+  const auto policies = static_cast<std::size_t>(members);
+  const auto family =
+      middle_gamma > 0
+          ? estimators::Agent57Family(
+                policies,
+                {.greatest_gamma = gamma, .middle_gamma = middle_gamma, .least_gamma = least_gamma})
+          : estimators::NguFamily(policies, {.greatest_gamma = gamma, .least_gamma = least_gamma});
   for (const auto& policy : family) targets.member_gamma.push_back(policy.gamma);
   return targets;
 }
@@ -159,7 +170,12 @@ absl::Status AlgorithmOptions::AppendMembers(model::PolicySpec& policy) const {
         "algorithm.members is above 0, which needs gamma above 0 and below 1, and least_gamma at "
         "most as large");
   }
+  if (middle_gamma > 0 && (middle_gamma < least_gamma || middle_gamma > gamma)) {
+    return runtime::InvalidArgument(
+        "algorithm.middle_gamma is above 0, which needs a value from least_gamma to gamma");
+  }
   policy.observation_size += members;
+  if (policy.has_split_values()) policy.observation_size += estimators::kSplitNumbers;
   return absl::OkStatus();
 }
 

@@ -22,9 +22,12 @@ struct AlgorithmOptions {
   // DQN, IQN: N, the policies of a family whose discounts go from gamma of policy 0 to least_gamma
   // of policy N - 1 (estimators/exploration_family.h). Observations then end with N numbers that
   // tell the policy, which the actor appends (environment.exploration) and which
-  // policy.observation_size does not count. 0: there is no family.
+  // policy.observation_size does not count, as it does not count those that split_values need.
+  // 0: there is no family.
   std::int64_t members = 0;
   double least_gamma = 0.99;
+  // The discount of policy 7 of Agent57's family, between the two. 0: discounts are those of NGU.
+  double middle_gamma = 0;
   double lambda = 0.95;
   // PPO: the importance weight is clipped to 1 +- clip.
   double clip = 0.2;
@@ -116,7 +119,8 @@ struct AlgorithmOptions {
     return estimators::RewardClipping::kNone;
   }
   ActionValueTargetOptions action_value_targets() const;
-  // Makes the network see which policy of the family acts. INVALID_ARGUMENT, which names the knob,
+  // Makes the network see which policy of the family acts, and makes room for the numbers that
+  // split_values need. INVALID_ARGUMENT, which names the knob,
   // where it cannot, and for discounts that no family has.
   absl::Status AppendMembers(model::PolicySpec& policy) const;
   // INVALID_ARGUMENT for an unknown optimiser, or an option of it that is out of range.

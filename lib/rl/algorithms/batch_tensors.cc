@@ -246,6 +246,7 @@ std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
 TargetTensors::TargetTensors(const Targets& targets, at::Device device)
     : advantage(Doubles(targets.advantage).to(device)), value(Doubles(targets.value).to(device)) {
   const auto rows = static_cast<std::int64_t>(targets.value.size());
+  if (!targets.intrinsic.empty()) intrinsic = Doubles(targets.intrinsic).to(device);
   if (targets.quantile.empty()) return;
   quantile = Doubles(targets.quantile).view({rows, -1}).to(device);
   fraction = model::OnDevice(targets.fraction, device).view({rows, -1});

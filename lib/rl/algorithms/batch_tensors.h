@@ -76,6 +76,7 @@ struct TargetTensors {
 
   at::Tensor advantage;
   at::Tensor value;
+  at::Tensor intrinsic;  // undefined without split values
   // Undefined without quantiles.
   at::Tensor quantile;  // [T * B, M], double
   at::Tensor fraction;  // [T * B, N], float

@@ -17,6 +17,7 @@
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
+#include "rl/algorithms/split_value_gradient.h"
 #include "rl/algorithms/step_draws.h"
 #include "rl/algorithms/target_estimation.h"
 #include "rl/algorithms/training_batch.h"
@@ -48,11 +49,6 @@ absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
   if (name == "kl") return Schedule::kKl;
   return runtime::InvalidArgument("algorithm.schedule: \"" + name +
                                   "\" is none of constant, linear, kl");
-}
-
-absl::Status CheckClones(const model::PolicySpec& spec) {
-  if (!spec.twin_critics) return absl::OkStatus();
-  return runtime::InvalidArgument("policy.twin_critics: they cannot be cloned from demonstrations");
 }
 
 }  // namespace
@@ -91,6 +87,9 @@ struct PolicyTrainer::State {
           SoftParameters{
               .trained = trained.parameters, .target = trained.target, .gradient = gradients()},
           algorithm->soft()->TargetEntropy(spec), precision);
+    } else if (spec.has_split_values()) {
+      split.emplace(spec, layout, trained.parameters, gradients(), precision);
+      split_target.emplace(spec, layout, trained.target, /*gradient=*/at::Tensor(), precision);
     } else {
       target_network.emplace(spec, layout, trained.target, /*gradient=*/at::Tensor(), arithmetic,
                              precision);
@@ -118,6 +117,9 @@ struct PolicyTrainer::State {
   PolicyGradient gradient;
   // With a soft algorithm only.
   std::optional<SoftGradient> soft;
+  // With split values only.
+  std::optional<SplitValueGradient> split;
+  std::optional<SplitValueGradient> split_target;
   double rate_factor = 1;
   Judge judge;
 
@@ -185,7 +187,9 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   const bool on_policy = algorithm->policy() != nullptr;
   const TargetNetworks networks{.trained = gradient,
                                 .target = target_network ? &*target_network : nullptr,
-                                .soft = soft ? &*soft : nullptr};
+                                .soft = soft ? &*soft : nullptr,
+                                .split = split ? &*split : nullptr,
+                                .split_target = split_target ? &*split_target : nullptr};
   Targets targets = algorithms::EstimateTargets(batch, networks, spec, Draws());
   report.estimate_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(
@@ -218,11 +222,12 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
   training::Stopwatch watch;
   at::Tensor(reduced).zero_();
   MinibatchSums sums =
-      soft ? soft->Add(batch.data(), items,
-                       Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
-                                     spec, device),
-                       batch.absolute_error)
-           : gradient.Add(batch.data(), items, batch.absolute_error);
+      soft    ? soft->Add(batch.data(), items,
+                          Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
+                                        spec, device),
+                          batch.absolute_error)
+      : split ? split->Add(batch.data(), items, batch.absolute_error)
+              : gradient.Add(batch.data(), items, batch.absolute_error);
   report.gradient_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(Reduce(sums));
   report.reduce_seconds += watch.Lap();
@@ -496,23 +501,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::Update(UnrollBatch batch,
 }
 
 absl::Status PolicyTrainer::CheckAsynchronous() const {
-  const Requirements& needs = state_->requirements;
-  const auto refuse = [](const std::string& knob, const std::string& why) {
-    return runtime::InvalidArgument(
-        "learner.gradients: asynchronous ones do not go together with " + knob + ", " + why);
-  };
-  if (needs.update_epochs != 1 || needs.minibatches != 1) {
-    return refuse("algorithm " + state_->options.name,
-                  "which makes " + std::to_string(needs.update_epochs * needs.minibatches) +
-                      " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
-  }
-  if (state_->trained.normalisation.normalises_observations()) {
-    return refuse("policy.normalise_observations", "whose moments all ranks have in common");
-  }
-  if (state_->options.normalise_returns) {
-    return refuse("algorithm.normalise_returns", "whose moments all ranks have in common");
-  }
-  return absl::OkStatus();
+  return algorithms::CheckAsynchronous(state_->requirements, state_->options, state_->spec);
 }
 
 absl::StatusOr<RankGradient> PolicyTrainer::ComputeGradient(UnrollBatch batch) {

@@ -19,6 +19,12 @@ Targets PolicyTargets(const TrainingBatch& batch, PolicyGradient& trained) {
   return batch.algorithm.policy()->Estimate(batch.batch, view);
 }
 
+std::vector<std::int64_t> AllRowsOf(const UnrollBatch& batch) {
+  std::vector<std::int64_t> rows(batch.value.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  return rows;
+}
+
 std::vector<float> MeanTargets(const TrainingBatch& batch, const TargetNetworks& networks) {
   const ActionValueAlgorithm& algorithm = *batch.algorithm.action_values();
   std::vector<std::int64_t> preferred;
@@ -28,10 +34,8 @@ std::vector<float> MeanTargets(const TrainingBatch& batch, const TargetNetworks&
   const ActionValueRowsOfBatch values =
       networks.target->EvaluateActionValues(batch.batch, batch.tensors, preferred);
   if (!algorithm.retrace()) return algorithm.Estimate(batch.batch, {.value = values.value});
-  std::vector<std::int64_t> rows(batch.batch.value.size());
-  std::iota(rows.begin(), rows.end(), 0);
   const ActionValueRowsOfBatch recorded = networks.target->EvaluateActionValues(
-      batch.batch, batch.tensors, RecordedActions(batch.batch, rows));
+      batch.batch, batch.tensors, RecordedActions(batch.batch, AllRowsOf(batch.batch)));
   return algorithm.Estimate(
       batch.batch, {.value = values.value,
                     .preferred_action = algorithm.double_q() ? preferred : values.greedy_action,
@@ -70,10 +74,35 @@ void SetQuantileTargets(const TrainingBatch& batch, const TargetNetworks& networ
   targets.fraction = draws.Uniform("fractions of rows", rows * counts.trained);
 }
 
+// Sets the targets of both values. Both have the same target policy, and each its own rewards.
+void SetSplitTargets(const TrainingBatch& batch, const TargetNetworks& networks, Targets& targets) {
+  const ActionValueAlgorithm& algorithm = *batch.algorithm.action_values();
+  const UnrollBatch& unrolls = batch.batch;
+  const std::int64_t rows = (unrolls.length + 1) * unrolls.columns;
+  const SplitValueGradient& judge = algorithm.double_q() ? *networks.split : *networks.split_target;
+  const std::vector<std::int64_t> preferred = judge.PreferredActions(batch.tensors, rows);
+  const SplitValuesOfBatch values = networks.split_target->Evaluate(batch.tensors, preferred);
+  SplitValuesOfBatch recorded;
+  if (algorithm.retrace()) {
+    recorded = networks.split_target->Evaluate(batch.tensors,
+                                               RecordedActions(unrolls, AllRowsOf(unrolls)));
+  }
+  targets.value = algorithm.Estimate(unrolls, {.value = values.extrinsic,
+                                               .preferred_action = preferred,
+                                               .recorded_value = recorded.extrinsic});
+  UnrollBatch novelty = unrolls;
+  novelty.reward = IntrinsicRewards(unrolls);
+  targets.intrinsic = algorithm.Estimate(novelty, {.value = values.intrinsic,
+                                                   .preferred_action = preferred,
+                                                   .recorded_value = recorded.intrinsic});
+}
+
 Targets ActionValueTargetsOf(const TrainingBatch& batch, const TargetNetworks& networks,
                              const StepDraws& draws) {
   Targets targets;
-  if (batch.algorithm.action_values()->quantiles().trained > 0) {
+  if (networks.split != nullptr) {
+    SetSplitTargets(batch, networks, targets);
+  } else if (batch.algorithm.action_values()->quantiles().trained > 0) {
     SetQuantileTargets(batch, networks, draws, targets);
   } else {
     targets.value = MeanTargets(batch, networks);

@@ -6,6 +6,7 @@
 
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/soft_gradient.h"
+#include "rl/algorithms/split_value_gradient.h"
 #include "rl/algorithms/step_draws.h"
 #include "rl/algorithms/targets.h"
 #include "rl/algorithms/training_batch.h"
@@ -20,6 +21,9 @@ struct TargetNetworks {
   PolicyGradient* target = nullptr;
   // With twin critics, otherwise null.
   SoftGradient* soft = nullptr;
+  // With split values, otherwise null.
+  const SplitValueGradient* split = nullptr;
+  const SplitValueGradient* split_target = nullptr;
 };
 
 // Returns the targets of `batch` by its algorithm, without gradients. `draws` are those of the

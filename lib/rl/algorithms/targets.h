@@ -30,6 +30,9 @@ PolicyView BehaviourView(const UnrollBatch& batch);
 struct Targets {
   std::vector<float> advantage;  // [T, B]
   std::vector<float> value;      // [T, B]; with quantiles the mean of those of the target
+  // With split values, otherwise empty: the target of the intrinsic value. `value` is then that of
+  // the extrinsic one.
+  std::vector<float> intrinsic = {};  // [T, B]
   // With quantiles of returns, otherwise empty: M quantiles of each row's target, and the fractions
   // at which its own N are trained.
   std::vector<float> quantile = {};  // [T, B, M]

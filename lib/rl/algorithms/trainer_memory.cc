@@ -66,10 +66,11 @@ RowFloats RowFloatsOf(const model::PolicySpec& spec, std::int64_t quantiles) {
     row.layers += width * times;
   };
   const std::int64_t seen =
-      spec.has_convolution() ? AddConvolution(spec, row) : spec.observation_size;
+      spec.has_convolution() ? AddConvolution(spec, row) : spec.seen_number_count();
   const std::int64_t features = seen + texts * spec.projection_size + spec.candidate_marks;
   add(features);
-  for (const std::int64_t width : spec.hidden) add(width);
+  const std::int64_t networks = spec.has_split_values() ? 2 : 1;
+  for (const std::int64_t width : spec.hidden) add(width, networks);
   std::int64_t last = spec.hidden.empty() ? features : spec.hidden.back();
   if (spec.has_core()) {
     // Gates of input and state, the gates' values, and the state after the row.
@@ -82,8 +83,8 @@ RowFloats RowFloatsOf(const model::PolicySpec& spec, std::int64_t quantiles) {
   const std::int64_t heads = std::max<std::int64_t>(1, quantiles);
   // The torso's output repeated, the embedding of the fraction, its positive part and the product.
   if (quantiles > 0) add(heads * last, 4);
-  add(heads * (out + spec.candidate_marks), 2);
-  const std::int64_t critics = spec.twin_critics ? 2 : 1;
+  add(heads * (out + spec.candidate_marks), 2 * networks);
+  const std::int64_t critics = spec.twin_critics || spec.has_split_values() ? 2 : 1;
   for (const std::int64_t width : spec.value_hidden) add(width, critics);
   return row;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace shoal::estimators {
@@ -45,6 +46,16 @@ struct Agent57FamilyOptions {
 // REQUIRES: gammas below 1.
 std::vector<ExplorationPolicy> Agent57Family(std::size_t policies,
                                              const Agent57FamilyOptions& options = {});
+
+// Where rewards of task and novelty stay apart, a step's reward is the task's, and the observation
+// that it leads to begins with kSplitNumbers numbers: at kFactorPlace beta_i / greatest_beta of the
+// policy i that plays, and at kIntrinsicRewardPlace greatest_beta r_intrinsic of the step. So the
+// intrinsic reward of a row is in the row after it; the step that terminates an episode leads to no
+// observation, and has none. With the product of both the reward of policy i is
+// r_extrinsic + beta_i r_intrinsic, as above, and nobody else has to know greatest_beta.
+inline constexpr std::int64_t kSplitNumbers = 2;
+inline constexpr std::int64_t kFactorPlace = 0;
+inline constexpr std::int64_t kIntrinsicRewardPlace = 1;
 
 // Returns the action value by which policy i of Agent57 chooses, h(h^-1(extrinsic) + beta
 // h^-1(intrinsic)) with the signed hyperbolic h (value_transform.h; "Agent57", section 3.1),

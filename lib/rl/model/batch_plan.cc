@@ -181,12 +181,12 @@ std::vector<at::Tensor> BatchPlan::Forward(const Network& network,
     hidden = core;
   }
   hidden = network.AtMean(hidden);
-  const at::Tensor head = network.Head(hidden);
+  const at::Tensor head = network.ActingHead(tensors, features, hidden);
 
   // In this order: the core's state, the values, the head of a box, then what each group has.
   std::vector<at::Tensor> down;
   if (core_state.defined()) down.push_back(core_state);
-  if (!spec.twin_critics) down.push_back(network.Value(features, core));
+  if (spec.acts_by_critic()) down.push_back(network.Value(features, core));
   if (spec.has_box()) down.push_back(head);
   at::Tensor mark_weights;
   if (spec.candidate_marks > 0) mark_weights = network.MarkWeights(hidden);
@@ -232,10 +232,10 @@ PolicyOutputs BatchPlan::Outputs(const PolicyInputs& inputs,
   if (spec_->has_core()) {
     outputs.core_state = FirstFloats(host[next++], inputs.rows * spec_->core_state_size());
   }
-  if (spec_->twin_critics) {
-    outputs.value.assign(count, 0.0F);
-  } else {
+  if (spec_->acts_by_critic()) {
     outputs.value = FirstFloats(host[next++], inputs.rows);
+  } else {
+    outputs.value.assign(count, 0.0F);
   }
   if (spec_->has_box()) ChooseBox(*spec_, inputs, NumbersOf<float>(host[next++]), outputs);
   for (const Group& group : groups_) next = Record(inputs, group, host, next, outputs);

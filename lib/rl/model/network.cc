@@ -15,10 +15,26 @@
 #include <numbers>
 #include <utility>
 
+#include "rl/estimators/exploration_family.h"
+#include "rl/estimators/value_transform.h"
+
 namespace shoal::model {
 namespace {
 
 constexpr double kObservationLimit = 10;
+
+// h and h^-1 of estimators/value_transform.h.
+at::Tensor SignedHyperbolic(const at::Tensor& x) {
+  return x.abs().add(1).sqrt().sub(1).mul(x.sign()).add(x, estimators::kHyperbolicEpsilon);
+}
+
+at::Tensor InverseSignedHyperbolic(const at::Tensor& x) {
+  constexpr double kEpsilon = estimators::kHyperbolicEpsilon;
+  // In double precision, since the root differs from 1 by little.
+  const at::Tensor size = x.to(at::kDouble).abs();
+  const at::Tensor root = size.add(1 + kEpsilon).mul(4 * kEpsilon).add(1).sqrt().sub(1);
+  return root.div(2 * kEpsilon).square().sub(1).to(x.scalar_type()).mul(x.sign());
+}
 
 }  // namespace
 
@@ -79,14 +95,18 @@ at::Tensor Network::Convolved(const at::Tensor& frames) const {
 
 at::Tensor Network::Features(const NetworkInputs& inputs) const {
   std::vector<at::Tensor> parts;
+  const auto seen = [&](const at::Tensor& observation) {
+    const std::int64_t count = spec_.seen_number_count();
+    return observation.narrow(1, observation.size(1) - count, count);
+  };
   if (spec_.has_convolution()) {
     parts.push_back(inputs.convolved.defined() ? inputs.convolved : Convolved(inputs.observation));
   } else if (spec_.normalise_observations) {
-    parts.push_back(inputs.observation.sub(Parameter(kObservationMean))
-                        .mul_(Parameter(kObservationScale))
-                        .clamp_(-kObservationLimit, kObservationLimit));
+    parts.push_back(seen(inputs.observation.sub(Parameter(kObservationMean))
+                             .mul_(Parameter(kObservationScale))
+                             .clamp_(-kObservationLimit, kObservationLimit)));
   } else if (spec_.observation_size > 0) {
-    parts.push_back(inputs.observation);
+    parts.push_back(seen(inputs.observation));
   }
   for (std::size_t i = 0; i < spec_.content_fields.size(); ++i) {
     const std::string& field = spec_.content_fields[i];
@@ -147,6 +167,35 @@ at::Tensor Network::Head(const at::Tensor& input) const {
 
 at::Tensor Network::MarkWeights(const at::Tensor& input) const {
   return Linear("marks", input).mul(spec_.query_scale);
+}
+
+at::Tensor Network::Dueling(const at::Tensor& advantage, const at::Tensor& value) {
+  return advantage.sub(advantage.mean(1, /*keepdim=*/true)).add(value.unsqueeze(1));
+}
+
+SplitValues Network::Split(const at::Tensor& features, const at::Tensor& hidden) const {
+  SplitValues values = {
+      .extrinsic = Head(hidden),
+      .intrinsic =
+          Linear("intrinsic.head", Stack("intrinsic.torso", spec_.hidden.size(), features))};
+  if (!spec_.dueling) return values;
+  const at::Tensor value =
+      Linear("intrinsic.value.out", Stack("intrinsic.value", spec_.value_hidden.size(), features));
+  return {.extrinsic = Dueling(values.extrinsic, Value(features, /*core=*/at::Tensor())),
+          .intrinsic = Dueling(values.intrinsic, value.squeeze(1))};
+}
+
+at::Tensor Network::Mixed(const SplitValues& values, const at::Tensor& observation) const {
+  const at::Tensor factor = observation.narrow(1, estimators::kFactorPlace, 1);
+  if (spec_.split_values == "sum") return values.extrinsic.add(values.intrinsic.mul(factor));
+  return SignedHyperbolic(InverseSignedHyperbolic(values.extrinsic)
+                              .add(InverseSignedHyperbolic(values.intrinsic).mul(factor)));
+}
+
+at::Tensor Network::ActingHead(const NetworkInputs& inputs, const at::Tensor& features,
+                               const at::Tensor& hidden) const {
+  if (!spec_.has_split_values()) return Head(hidden);
+  return Mixed(Split(features, hidden), inputs.observation);
 }
 
 at::Tensor Network::Critic(int critic, const at::Tensor& features, const at::Tensor& action) const {

@@ -31,6 +31,12 @@ struct NetworkInputs {
   at::Tensor mark_counts;            // [R, K], by CountMarks; undefined when K is 0
 };
 
+// The action values of a network that splits them, [R, n] each.
+struct SplitValues {
+  at::Tensor extrinsic;
+  at::Tensor intrinsic;
+};
+
 class Network {
  public:
   // Parameters are views of `flat` [layout.total]. With `gradient` (the same shape) they are leaves
@@ -66,6 +72,15 @@ class Network {
   // Takes the same input. Returns what each kind of mark adds to a candidate's logit, [R, K].
   // REQUIRES: the spec has candidate_marks.
   at::Tensor MarkWeights(const at::Tensor& input) const;
+  // Takes the features and what the torso makes of them. Returns whole action values, those of a
+  // dueling head included. REQUIRES: the spec has split_values.
+  SplitValues Split(const at::Tensor& features, const at::Tensor& hidden) const;
+  // Returns the numbers that are acted on in rows with these observations [R, O], [R, n].
+  at::Tensor Mixed(const SplitValues& values, const at::Tensor& observation) const;
+  // Returns what acting compares: Mixed with split_values, Head otherwise. `hidden` is what Head
+  // takes for the inputs, and `features` what the torso takes.
+  at::Tensor ActingHead(const NetworkInputs& inputs, const at::Tensor& features,
+                        const at::Tensor& hidden) const;
   // Returns what a critic (0 or 1) says of each row: Q(s, a) of `action` [R, n] as [R, 1] with a
   // box; the values of all actions [R, n] otherwise, where `action` is undefined. REQUIRES: the
   // spec has twin_critics.
@@ -89,6 +104,8 @@ class Network {
   // Returns the embeddings of fractions [M] as [M, H].
   at::Tensor FractionEmbedding(const at::Tensor& fraction) const;
   at::Tensor Stack(const std::string& name, std::size_t layers, at::Tensor input) const;
+  // Returns a dueling head's action values of advantages [R, n] and values [R].
+  static at::Tensor Dueling(const at::Tensor& advantage, const at::Tensor& value);
 
   const PolicySpec spec_;
   // Without layers where the spec has no convolution.

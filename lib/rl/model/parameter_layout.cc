@@ -138,7 +138,7 @@ void ParameterLayout::Add(std::string name, runtime::Shape shape, Start start, d
 
 ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   Builder builder;
-  Axis features = {{"observation", spec.number_count()}};
+  Axis features = {{"observation", spec.seen_number_count()}};
   if (spec.has_convolution()) features = AddConvolution(builder, ConvolutionOf(spec).value());
   for (const std::string& field : spec.content_fields) {
     const bool shared =
@@ -179,6 +179,15 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
   } else {
     builder.Linear("value.out", AddStack(builder, "value", critic, spec.value_hidden),
                    {{"value", 1}}, 1.0);
+  }
+  if (spec.has_split_values()) {
+    builder.Linear("intrinsic.head", AddStack(builder, "intrinsic.torso", features, spec.hidden),
+                   HeadOf(spec), spec.query_init);
+    if (spec.dueling) {
+      builder.Linear("intrinsic.value.out",
+                     AddStack(builder, "intrinsic.value", features, spec.value_hidden),
+                     {{"value", 1}}, 1.0);
+    }
   }
   const auto add_key = [&] {
     builder.Projection("key", spec, spec.embedding_size, 1.0, "embedding");

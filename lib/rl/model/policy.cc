@@ -264,13 +264,14 @@ absl::StatusOr<PolicyOutputs> Policy::Act(const PolicyInputs& inputs,
       core = state.network->CoreOutput(after);
       hidden = core;
     }
-    if (state.spec.twin_critics) {
-      outputs.value.assign(rows, 0.0F);
-    } else {
+    if (state.spec.acts_by_critic()) {
       CopyOut(state.network->Value(features, core), outputs.value);
+    } else {
+      outputs.value.assign(rows, 0.0F);
     }
     hidden = state.network->AtMean(hidden);
-    State::HeadOutputs head = {.queries = state.network->Head(hidden), .mark_weights = {}};
+    State::HeadOutputs head = {.queries = state.network->ActingHead(tensors, features, hidden),
+                               .mark_weights = {}};
     if (state.spec.candidate_marks > 0) {
       head.mark_weights = state.network->MarkWeights(hidden).contiguous();
     }
@@ -408,7 +409,8 @@ absl::Status CheckInputs(const PolicySpec& spec, const PolicyInputs& inputs) {
 void RecordActionValue(const PolicySpec& spec, const ActionValueRow& summary, float chosen,
                        std::int64_t row, PolicyOutputs& outputs) {
   const auto r = static_cast<std::size_t>(row);
-  const float base = spec.dueling ? outputs.value[r] - summary.mean : 0.0F;
+  const bool adds_critic = spec.dueling && spec.acts_by_critic();
+  const float base = adds_critic ? outputs.value[r] - summary.mean : 0.0F;
   outputs.action_value[r] = outputs.action[r] < 0 ? 0.0F : base + chosen;
   outputs.value[r] = base + summary.maximum;
 }

@@ -60,7 +60,7 @@ class SpecWriter final : public runtime::Visitor {
   void Knob(std::string_view name, std::string& value, const runtime::KnobInfo&) override {
     if (value.empty() && IsLater(name)) return;
     if (name == "body_field" && !sees_body_size_) return;
-    if (name == "convolution" && value == "none") return;
+    if ((name == "convolution" || name == "split_values") && value == "none") return;
     out_ << name << '=' << value.size() << ':' << value << '\n';
   }
   void Knob(std::string_view name, std::vector<std::int64_t>& value,
@@ -131,6 +131,10 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
                         "cosines (algorithm iqn); 0: it states their mean",
                 .min = 0,
                 .max = kMaxWidth});
+  visitor.Knob("split_values", split_values,
+               {.help = "a second network states the values of intrinsic rewards, which are added "
+                        "as they are, or as returns whose transforms both networks state",
+                .choices = {"none", "sum", "transformed"}});
   visitor.Knob("twin_critics", twin_critics,
                {.help = "two networks of action values and a temperature are trained beside the "
                         "policy (algorithm sac)"});
@@ -207,6 +211,20 @@ absl::Status PolicySpec::Validate() const {
   if (quantile_cosines < 0) return bad("quantile_cosines: negative");
   if (quantile_cosines > 0 && (!action_values || dueling)) {
     return bad("quantile_cosines: needs action_values, and not with dueling");
+  }
+  if (split_values != "none" && split_values != "sum" && split_values != "transformed") {
+    return bad("split_values: unknown value " + split_values);
+  }
+  if (has_split_values() && (!action_values || head != "discrete" || has_core() ||
+                             has_convolution() || quantile_cosines > 0)) {
+    return bad(
+        "split_values: needs action_values and the head discrete, and not with a core, a "
+        "convolution or quantile_cosines");
+  }
+  if (has_split_values() && observation_size < estimators::kSplitNumbers) {
+    return bad("split_values: observation_size is " + std::to_string(observation_size) +
+               ", and observations begin with " + std::to_string(estimators::kSplitNumbers) +
+               " numbers that the network does not see");
   }
   if (has_box() && !twin_critics) return bad("twin_critics: the head box needs them");
   if (twin_critics && (has_candidates() || action_values || has_core())) {

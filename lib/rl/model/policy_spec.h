@@ -11,6 +11,7 @@
 
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
+#include "rl/estimators/exploration_family.h"
 
 namespace shoal::model {
 
@@ -28,6 +29,15 @@ struct PolicySpec {
   // mean, and a fraction of the distribution enters the network as this many cosines (Dabney et al.
   // 2018, "Implicit Quantile Networks"). 0: the head states Q(s, a). Not with dueling.
   std::int64_t quantile_cosines = 0;
+  // With action values of a family that explores: "sum" or "transformed" has a second network of
+  // the same widths, which shares no layer, state the values of intrinsic rewards. The numbers that
+  // are acted on are Q_e + beta Q_i with "sum", or with "transformed", where both are transforms of
+  // returns, h(h^-1(Q_e) + beta h^-1(Q_i)) (Badia et al. 2020, "Agent57", section 3.1).
+  // Observations then begin with beta and the intrinsic reward of the step before
+  // (estimators/exploration_family.h), which neither network sees. "none": one network of action
+  // values. For the head "discrete", without convolution, core and quantile_cosines. The mean that
+  // a dueling head takes away is then that of all actions, legal or not.
+  std::string split_values = "none";
   // Whether two networks of Q(s, a) and a temperature are trained beside the policy, and no critic
   // of V(s). For the heads "discrete" and "box"; the critics have the widths value_hidden.
   bool twin_critics = false;
@@ -99,11 +109,18 @@ struct PolicySpec {
   bool has_core() const { return core != "none"; }
   bool has_lstm() const { return core == "lstm"; }
   bool has_quantiles() const { return quantile_cosines > 0; }
+  bool has_split_values() const { return split_values != "none"; }
+  // Whether acting needs the critic's value beside the numbers of the head.
+  bool acts_by_critic() const { return !twin_critics && !has_split_values(); }
   bool has_convolution() const { return convolution != "none"; }
   // How many numbers of a row's observation are floats, and how many are bytes of a frame: one of
   // the two is O, the other 0.
   std::int64_t number_count() const { return has_convolution() ? 0 : observation_size; }
   std::int64_t frame_size() const { return has_convolution() ? observation_size : 0; }
+  // How many of the floats the network sees; those that it does not see come first.
+  std::int64_t seen_number_count() const {
+    return number_count() - (has_split_values() ? estimators::kSplitNumbers : 0);
+  }
   // S: the length of a row's recurrent state; 0 without a core. The first core_size numbers are the
   // core's output. An LSTM's cells come after them.
   std::int64_t core_state_size() const { return has_core() ? (has_lstm() ? 2 : 1) * core_size : 0; }

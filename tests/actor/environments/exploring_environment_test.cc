@@ -110,8 +110,7 @@ TEST_CASE("The meta-controller plays the policy whose episodes the task has rewa
       MakeExploring<Lock>({.members = 3, .bandit_window = 12, .bandit_epsilon = 0});
   std::map<std::size_t, int> episodes;
   const auto play = [&](std::uint64_t episode, bool evaluation) {
-    BeginIn(*environment,
-            {.environment_id = 5, .episode = episode, .evaluation = evaluation});
+    BeginIn(*environment, {.environment_id = 5, .episode = episode, .evaluation = evaluation});
     const bool opens = environment->member() == 2 || evaluation;
     Transition last;
     for (std::int64_t cell = 0; last.end == End::kNone; ++cell) {
@@ -142,6 +141,39 @@ TEST_CASE("Intrinsic rewards are no returns of the meta-controller") {
     ++episodes[environment->member()];
   }
   REQUIRE(episodes == std::map<std::size_t, int>{{0, 10}, {1, 10}, {2, 10}});
+}
+
+TEST_CASE("Split rewards are those of the task, and observations tell the rest of them") {
+  const ExplorationOptions mixed = {.members = 4, .greatest_beta = 0.5};
+  ExplorationOptions split = mixed;
+  split.split_rewards = true;
+  const auto environment = MakeExploring<KeyDoorMaze>(mixed);
+  const auto other = MakeExploring<KeyDoorMaze>(split);
+  std::set<std::size_t> seen;
+  for (std::uint64_t episode = 0; episode < 30; ++episode) {
+    const EpisodeStart start = {.environment_id = 2, .episode = episode};
+    Transition sum = BeginIn(*environment, start);
+    Transition apart = BeginIn(*other, start);
+    REQUIRE(other->member() == environment->member());
+    REQUIRE(apart.observation.numeric[1] == 0);
+    seen.insert(other->member());
+    for (const std::int64_t action : {KeyDoorMaze::kDown, KeyDoorMaze::kLeft}) {
+      sum = ActIn(*environment, action);
+      apart = ActIn(*other, action);
+      const std::vector<float>& numbers = apart.observation.numeric;
+      REQUIRE(apart.reward == 0);
+      REQUIRE(numbers[1] > 0);
+      REQUIRE(numbers[0] * numbers[1] == Approx(sum.reward));
+      REQUIRE(std::vector<float>(numbers.begin() + 2, numbers.end()) == sum.observation.numeric);
+    }
+  }
+  REQUIRE(seen.size() == 4);
+  BeginIn(*other, {.environment_id = 2, .episode = 1, .evaluation = true});
+  const Transition evaluated = ActIn(*other, KeyDoorMaze::kDown);
+  REQUIRE(evaluated.observation.numeric[0] == 0);
+  REQUIRE(evaluated.observation.numeric[1] == 0);
+  REQUIRE(ExploringEnvironment::SpecOf(SimulatedEnvironment::SpecOf(Lock().spec()), split)
+              ->observation_size() == 2 + Lock::kCells + 4);
 }
 
 TEST_CASE("The policy that exploits earns the task's rewards, and others what is new as well") {
