@@ -25,7 +25,11 @@ absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& option
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
                                     (spec.twin_critics ? " has no use for them" : " needs them"));
   }
-  if (!spec.has_split_values()) return absl::OkStatus();
+  if (!spec.has_split_values()) {
+    if (options.relabelled_share == 0) return absl::OkStatus();
+    return runtime::InvalidArgument(
+        "algorithm.relabelled_share: it is above 0, which needs policy.split_values");
+  }
   if (options.members == 0) {
     return runtime::InvalidArgument(
         "policy.split_values: algorithm.members is 0, and only a family has intrinsic values");

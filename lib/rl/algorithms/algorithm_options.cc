@@ -25,6 +25,11 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                "discounts are those of NGU",
        .min = 0,
        .max = 1});
+  visitor.Knob("relabelled_share", relabelled_share,
+               {.help = "with policy.split_values: share of unrolls that are trained on as if a "
+                        "policy drawn at random had played them",
+                .min = 0,
+                .max = 1});
   visitor.Knob("lambda", lambda,
                {.help = "trace of the advantages, or of Retrace", .min = 0, .max = 1});
   visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});

@@ -28,6 +28,9 @@ struct AlgorithmOptions {
   double least_gamma = 0.99;
   // The discount of policy 7 of Agent57's family, between the two. 0: discounts are those of NGU.
   double middle_gamma = 0;
+  // With split_values: the share of the unrolls of a batch that are trained on as if a policy drawn
+  // at random had played them (relabelling.h).
+  double relabelled_share = 0;
   double lambda = 0.95;
   // PPO: the importance weight is clipped to 1 +- clip.
   double clip = 0.2;

@@ -16,6 +16,7 @@
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
+#include "rl/algorithms/relabelling.h"
 #include "rl/algorithms/soft_gradient.h"
 #include "rl/algorithms/split_value_gradient.h"
 #include "rl/algorithms/step_draws.h"
@@ -151,6 +152,11 @@ struct PolicyTrainer::State {
   StepDraws Draws() const {
     return {seed, reducer.rank(), trained.optimiser.moments().steps + trained.adopted};
   }
+  // Lets other policies of the family learn from the batch, as the options say.
+  void Relabel(UnrollBatch& batch) const {
+    if (options.relabelled_share == 0) return;
+    RelabelPolicies(batch, options.members, options.relabelled_share, Draws());
+  }
   absl::Status EstimateTargets(TrainingBatch& batch, UpdateReport& report);
   absl::Status Step(Material& material, const Minibatch& minibatch, MinibatchSums& epoch_sums,
                     MinibatchSums& cloning_sums, UpdateReport& report);
@@ -168,7 +174,7 @@ struct PolicyTrainer::State {
   absl::StatusOr<RankGradient> ComputeGradient(UnrollBatch& batch);
   absl::StatusOr<UpdateReport> ApplyGradient(const RankGradient& given);
   absl::Status CheckFinite(const UpdateReport& report) const;
-  // Both change the rewards of the batch, as the options say.
+  // Both change the rewards of the batch and the policies that it names, as the options say.
   absl::StatusOr<UpdateReport> Update(UnrollBatch& batch, const BehaviourCloningTerm* cloning);
   absl::StatusOr<CloningReport> CloneBehaviour(UnrollBatch& demonstrations, double with_rate);
 };
@@ -398,6 +404,7 @@ absl::StatusOr<RankGradient> PolicyTrainer::State::ComputeGradient(UnrollBatch& 
   if (trained.normalisation.shapes_rewards()) {
     SHOAL_RETURN_IF_ERROR(trained.normalisation.ShapeRewards(batch));
   }
+  Relabel(batch);
   RankGradient computed;
   UpdateReport& report = computed.report;
   TrainingBatch own(batch, spec, *algorithm, device);
@@ -434,6 +441,7 @@ absl::StatusOr<UpdateReport> PolicyTrainer::State::Update(UnrollBatch& batch,
   if (trained.normalisation.shapes_rewards()) {
     SHOAL_RETURN_IF_ERROR(trained.normalisation.ShapeRewards(batch));
   }
+  Relabel(batch);
   UpdateReport report;
   BeginUpdate(report);
   report.return_deviation = trained.normalisation.return_deviation();

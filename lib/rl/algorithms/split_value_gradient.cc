@@ -90,9 +90,7 @@ MinibatchSums SplitValueGradient::Add(const UpdateData& data, std::span<const st
   torch::autograd::backward({extrinsic, intrinsic}, {of_task.by_action_value.mul(importance),
                                                      of_novelty.by_action_value.mul(importance)});
 
-  const at::Tensor beta = inputs.observation.select(1, estimators::kFactorPlace).to(at::kDouble);
-  const std::vector<float> errors =
-      model::OnHost(of_task.error.abs().add(of_novelty.error.abs().mul(beta)));
+  const std::vector<float> errors = model::OnHost(of_task.error.abs().add(of_novelty.error.abs()));
   for (std::size_t i = 0; i < errors.size(); ++i) {
     absolute_error[static_cast<std::size_t>(items[i])] = errors[i];
   }

@@ -41,9 +41,9 @@ class SplitValueGradient {
                               std::span<const std::int64_t> actions) const;
 
   // Adds the gradient of the SUM of the weighted losses of `items`, which are rows (t * B + b). The
-  // absolute error of a row is |e| + beta |i| of both networks' errors. The sums' policy loss is
-  // that of the extrinsic values and their value loss that of the intrinsic ones. The algorithm's
-  // metrics are of the extrinsic values.
+  // absolute error of a row is the sum of both networks', whichever policy acted. The sums' policy
+  // loss is that of the extrinsic values and their value loss that of the intrinsic ones. The
+  // algorithm's metrics are of the extrinsic values.
   MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items,
                     std::span<float> absolute_error);
 

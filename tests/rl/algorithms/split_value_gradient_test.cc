@@ -7,12 +7,16 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
 #include <memory>
+#include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "platform/runtime/random.h"
 #include "rl/algorithms/algorithm_registry.h"
+#include "rl/algorithms/relabelling.h"
 #include "rl/algorithms/target_estimation.h"
 #include "rl/algorithms/training_batch.h"
 #include "rl/estimators/exploration_family.h"
@@ -279,10 +283,8 @@ TEST_CASE("Both values learn what a plain reading of the paper's equations gives
   REQUIRE(sums.value_loss() == Approx(of_novelty).epsilon(1e-3));
   for (const std::int64_t item : items) {
     const auto row = static_cast<std::size_t>(item);
-    const double error =
-        std::abs(reference.Error(parameters, "", row, extrinsic[row])) +
-        reference.Number(row, estimators::kFactorPlace) *
-            std::abs(reference.Error(parameters, "intrinsic.", row, intrinsic[row]));
+    const double error = std::abs(reference.Error(parameters, "", row, extrinsic[row])) +
+                         std::abs(reference.Error(parameters, "intrinsic.", row, intrinsic[row]));
     REQUIRE(batch.absolute_error[row] == Approx(error).epsilon(1e-3).margin(1e-3));
   }
   for (const model::ParameterInfo& info : layout.parameters) {
@@ -363,6 +365,50 @@ TEST_CASE("A row's intrinsic reward is in the row after it, and there is none at
   REQUIRE(IntrinsicRewards(batch) == std::vector<float>{10, 20, 0, 0});
 }
 
+TEST_CASE(
+    "Relabelled unrolls name a policy that was drawn, with its factor, and are otherwise kept") {
+  const UnrollBatch played = Episodes(8);
+  std::set<std::size_t> drawn;
+  int kept = 0;
+  const auto family = estimators::NguFamily(kMembers, {.greatest_beta = 1});
+  constexpr int kSteps = 200;
+  for (int step = 0; step < kSteps; ++step) {
+    UnrollBatch batch = played;
+    RelabelPolicies(batch, kMembers, 0.5, StepDraws(1, 0, step));
+    for (std::size_t column = 0; column < 2; ++column) {
+      std::set<std::size_t> named;
+      bool same = true;
+      for (std::size_t row = column; row < 16; row += 2) {
+        const auto begin =
+            batch.observation.begin() + static_cast<std::ptrdiff_t>(row) * kObservation;
+        const auto before =
+            played.observation.begin() + static_cast<std::ptrdiff_t>(row) * kObservation;
+        const auto members = begin + kObservation - kMembers;
+        const auto member =
+            static_cast<std::size_t>(std::max_element(members, members + kMembers) - members);
+        REQUIRE(std::accumulate(members, members + kMembers, 0.0F) == 1);
+        REQUIRE(std::equal(begin + 1, members, before + 1));
+        same = same && std::equal(begin, begin + kObservation, before);
+        named.insert(member);
+      }
+      if (same) {
+        ++kept;
+        continue;
+      }
+      REQUIRE(named.size() == 1);
+      REQUIRE(batch.observation[column * kObservation + estimators::kFactorPlace] ==
+              Approx(family[*named.begin()].beta));
+      drawn.insert(*named.begin());
+    }
+    UnrollBatch again = played;
+    RelabelPolicies(again, kMembers, 0.5, StepDraws(1, 0, step));
+    REQUIRE(again.observation == batch.observation);
+  }
+  REQUIRE(drawn.size() == kMembers);
+  // Six standard deviations of 400 draws are 60.
+  REQUIRE(std::abs(kept - kSteps) < 60);
+}
+
 TEST_CASE("Inference acts on the mixed values that the learner's targets prefer") {
   const model::PolicySpec spec = SplitSpec(GENERATE("sum", "transformed"), GENERATE(false, true));
   const auto layout = model::ParameterLayout::Of(spec);
@@ -435,6 +481,10 @@ TEST_CASE("Split values are refused where there is no family, or no network that
   AlgorithmOptions alone_options = SplitOptions(false);
   alone_options.members = 0;
   REQUIRE(absl::IsInvalidArgument(create(spec, alone_options)));
+  AlgorithmOptions relabelling = SplitOptions(false);
+  relabelling.relabelled_share = 0.5;
+  REQUIRE(create(spec, relabelling).ok());
+  REQUIRE(absl::IsInvalidArgument(create(SplitSpec("none", true), relabelling)));
   const auto refused = [&](const auto& change) {
     model::PolicySpec changed = spec;
     change(changed);
