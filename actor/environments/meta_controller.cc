@@ -11,9 +11,8 @@ std::size_t MetaController::Choose(std::uint64_t environment, std::uint64_t epis
   runtime::Random random(
       runtime::DeriveSeed(options_.seed, "policy of environment " + std::to_string(environment)),
       episode);
-  return estimators::ChooseArm(
-      estimators::UpperBounds(window_, options_.policies, options_.width), options_.epsilon,
-      random);
+  return estimators::ChooseArm(estimators::UpperBounds(window_, options_.policies, options_.width),
+                               options_.epsilon, random);
 }
 
 void MetaController::Learn(std::size_t policy, double episode_return) {
