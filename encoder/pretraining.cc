@@ -27,6 +27,7 @@
 #include "text/dataset/dataset.h"
 #include "text/language/gpt2_folder.h"
 #include "text/language/language_trainer.h"
+#include "text/language/rank_place.h"
 #include "text/language/trainer_memory.h"
 
 namespace shoal::encoder {
@@ -52,8 +53,7 @@ struct Course {
 
 // Returns the part of the held-out texts that a rank evaluates.
 language::WeightedBatch Measured(const TrainingMaterial& material, std::int64_t at_most,
-                                 const PretrainingPlan& plan,
-                                 const collectives::GradientReducer& reducer) {
+                                 const PretrainingPlan& plan, const language::RankPlace& place) {
   std::int64_t tokens = 0;
   for (const Chunk& chunk : material.held_out) {
     tokens += static_cast<std::int64_t>(chunk.tokens.size());
@@ -66,7 +66,7 @@ language::WeightedBatch Measured(const TrainingMaterial& material, std::int64_t 
     const Chunk& chunk = material.held_out[i];
     items.push_back({chunk, plan.evaluation.Mask(chunk, no_draws)});
   }
-  return PartOf(items, reducer.rank(), reducer.world_size(), plan.attention);
+  return PartOf(items, place.data_rank, place.data_ranks, plan.attention);
 }
 
 class Pretraining {
@@ -81,12 +81,12 @@ class Pretraining {
         stop_(stop),
         identity_(
             json{{"options", json::parse(options.Identity())}, {"texts", material.fingerprint}}),
-        measured_(Measured(material, options.evaluate_tokens, plan_, reducer)),
+        place_(language::PlaceOf(reducer.rank(), reducer.world_size(), options.tensor_parallel)),
+        measured_(Measured(material, options.evaluate_tokens, plan_, place_)),
         trainer_(std::move(trainer)) {}
 
-  // Reads the latest checkpoint, if there is one.
-  absl::Status Begin();
-  absl::Status Run();
+  // Goes on from the latest checkpoint, if there is one, to the end of the run.
+  absl::Status Train();
   std::string Summary() const;
   // Empty when the run came to its end.
   std::string HowToGoOn() const;
@@ -97,6 +97,9 @@ class Pretraining {
   double Done() const;
   std::string CheckpointsFolder() const { return options_.output + "/checkpoints"; }
 
+  // Reads the latest checkpoint, if there is one.
+  absl::Status Begin();
+  absl::Status Run();
   absl::Status Restore(const training::Checkpoint& checkpoint);
   absl::Status AgreeOnStep();
   absl::Status AgreeToStop();
@@ -111,6 +114,7 @@ class Pretraining {
   collectives::GradientReducer& reducer_;
   const std::function<bool()>& stop_;
   const json identity_;
+  const language::RankPlace place_;
   const language::WeightedBatch measured_;
   const std::unique_ptr<LanguageTrainer> trainer_;
   std::unique_ptr<BatchStream> stream_;
@@ -219,7 +223,7 @@ absl::Status Pretraining::Step() {
   const double learning_rate = plan_.rate.At((before + after) / 2);
   SHOAL_ASSIGN_OR_RETURN(
       const language::StepReport report,
-      trainer_->Step(PartOf(items, reducer_.rank(), reducer_.world_size(), plan_.attention),
+      trainer_->Step(PartOf(items, place_.data_rank, place_.data_ranks, plan_.attention),
                      learning_rate));
   trained_ = report.loss;
   course_.position = stream_->position();
@@ -305,6 +309,13 @@ absl::Status Pretraining::Run() {
   return writes() ? log_->WriteReport(identity_.dump(2), Summary()) : absl::OkStatus();
 }
 
+absl::Status Pretraining::Train() {
+  absl::Status end = Begin();
+  if (end.ok()) end = Run();
+  if (!end.ok()) trainer_->Abort(end);
+  return end;
+}
+
 std::string Pretraining::HowToGoOn() const {
   if (!stopped_) return "";
   return absl::StrFormat("stopped after step %d; with --resume the same command goes on from there",
@@ -332,13 +343,17 @@ absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial&
   SHOAL_RETURN_IF_ERROR(options.Validate());
   if (material.training.empty()) return runtime::InvalidArgument("there is no text to train on");
   SHOAL_ASSIGN_OR_RETURN(PretrainingPlan plan, PretrainingPlan::Of(options));
-  SHOAL_ASSIGN_OR_RETURN(auto start, StartOf(options, material));
   SHOAL_ASSIGN_OR_RETURN(const auto trainer_options, TrainerOptionsOf(options));
+  if (options.model.empty()) {
+    // Before parameters are drawn, which takes minutes for a large model.
+    SHOAL_ASSIGN_OR_RETURN(const auto config, ConfigOf(options, material.vocabulary_size));
+    SHOAL_RETURN_IF_ERROR(trainer_options.ValidateFor(config, reducer.world_size()));
+  }
+  SHOAL_ASSIGN_OR_RETURN(auto start, StartOf(options, material));
   SHOAL_ASSIGN_OR_RETURN(auto trainer,
                          LanguageTrainer::Create(std::move(start), trainer_options, reducer));
   Pretraining pretraining(options, material, std::move(plan), std::move(trainer), reducer, stop);
-  SHOAL_RETURN_IF_ERROR(pretraining.Begin());
-  SHOAL_RETURN_IF_ERROR(pretraining.Run());
+  SHOAL_RETURN_IF_ERROR(pretraining.Train());
   if (reducer.rank() != 0) return absl::OkStatus();
   out << pretraining.Summary() << std::endl;
   if (const std::string line = pretraining.HowToGoOn(); !line.empty()) out << line << std::endl;
@@ -374,6 +389,11 @@ absl::Status PretrainingOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(AtLeast("--patience", patience, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--lora-rank", lora_rank, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--threads", threads, 0));
+  SHOAL_RETURN_IF_ERROR(AtLeast("--tensor-parallel", tensor_parallel, 1));
+  if (tensor_parallel > 1 && group.reduction != collectives::Reduction::kSocket) {
+    return runtime::InvalidArgument("--tensor-parallel " + std::to_string(tensor_parallel) +
+                                    " needs --reduction socket");
+  }
   SHOAL_RETURN_IF_ERROR(AtLeast("--zero-stage", zero_stage, 0));
   if (zero_stage > 3) {
     return runtime::InvalidArgument("--zero-stage " + std::to_string(zero_stage) +
@@ -472,7 +492,8 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
   if (reducer->rank() == 0) {
     out << options.dataset << ": texts=" << material.training.size()
         << " held_out=" << material.held_out.size() << " vocabulary=" << material.vocabulary_size
-        << " ranks=" << reducer->world_size() << " zero_stage=" << options.zero_stage << std::endl;
+        << " ranks=" << reducer->world_size() << " zero_stage=" << options.zero_stage
+        << " tensor_parallel=" << options.tensor_parallel << std::endl;
   }
   const absl::Status end = Pretrain(
       options, material, *reducer, [&] { return signals.pending(); }, out);
@@ -487,7 +508,7 @@ absl::Status PrintMemory(const PretrainingOptions& options, std::int64_t ranks, 
   SHOAL_ASSIGN_OR_RETURN(const language::Gpt2Config config,
                          ConfigOf(options, data->manifest().vocabulary_size));
   SHOAL_ASSIGN_OR_RETURN(const auto trainer, TrainerOptionsOf(options));
-  SHOAL_RETURN_IF_ERROR(trainer.Validate());
+  SHOAL_RETURN_IF_ERROR(trainer.ValidateFor(config, ranks));
   const language::TrainerPlaces places{.ranks = ranks, .threads = ThreadsOf(options, ranks)};
   out << ToJson(language::EstimateTrainerMemory(config, trainer, places)) << std::endl;
   return absl::OkStatus();

@@ -68,6 +68,9 @@ struct PretrainingOptions {
   double max_gradient_norm = 1;
   // What ranks divide among them (rl/training/zero_stage.h): 0 to 3.
   std::int64_t zero_stage = 0;
+  // How many ranks that follow one another divide the blocks' matrices
+  // (text/language/rank_place.h). It divides the model's heads and the number of ranks.
+  std::int64_t tensor_parallel = 1;
   // 0 trains all parameters. Otherwise only an adapter of this rank is trained
   // (text/language/lora.h).
   std::int64_t lora_rank = 0;

@@ -71,6 +71,12 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
                   "optimiser's moments, 2 gradients as well, 3 parameters as well")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
+  train
+      .add_option("--tensor-parallel", options.tensor_parallel,
+                  "So many ranks that follow one another divide the matrices of each block among "
+                  "them and take the same part of a batch; it divides the model's heads and the "
+                  "number of ranks")
+      ->capture_default_str();
   train.add_option("--lora-rank", options.lora_rank, "Train an adapter alone; 0: all parameters")
       ->capture_default_str();
   train.add_option("--lora-alpha", options.lora_alpha, "The adapter's scale times its rank")
@@ -137,6 +143,26 @@ void AddGroup(CLI::App& train, collectives::GroupOptions& group) {
       ->capture_default_str();
 }
 
+// Describes what the caller has read already.
+void AddLaunch(CLI::App& train, collectives::LaunchOptions& launch) {
+  train.add_option("--world-size", launch.local_ranks, "Ranks to start on this node")
+      ->capture_default_str();
+  train
+      .add_option("--max-restarts", launch.supervision.max_restarts,
+                  "How often in a row all ranks are started again, from the latest checkpoint, "
+                  "after one failed; a minute of work restores them")
+      ->capture_default_str();
+  train.add_option("--nodes", launch.nodes,
+                   "How many nodes train together, as MIN:MAX: they come and go while the run goes "
+                   "on, each with --world-size ranks, all with one --output and --resume");
+  train.add_option(
+      "--rendezvous", launch.rendezvous,
+      "Where these nodes meet, as HOST:PORT, or several with commas between: the first "
+      "that is a node's own is served by it");
+  train.add_option("--node-name", launch.node_name,
+                   "What this node is called among them; the machine's name if it is not set");
+}
+
 }  // namespace
 
 void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& launch,
@@ -151,13 +177,7 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
   AddOptimiser(*train, *options);
   AddCourse(*train, *options);
   AddGroup(*train, options->group);
-  train->add_option("--world-size", flags->local_ranks, "Ranks to start on this node")
-      ->capture_default_str();
-  train
-      ->add_option("--max-restarts", flags->supervision.max_restarts,
-                   "How often in a row all ranks are started again, from the latest checkpoint, "
-                   "after one failed; a minute of work restores them")
-      ->capture_default_str();
+  AddLaunch(*train, *flags);
   auto planned_ranks = std::make_shared<std::int64_t>(0);
   train
       ->add_option("--plan-memory", *planned_ranks,
@@ -165,8 +185,13 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
       ->check(CLI::Range(1, 1'000'000));
   train->callback([&action, options, flags, again, planned_ranks] {
     options->resume = options->resume || again;
-    action = [options, planned_ranks](std::ostream& out) -> absl::Status {
+    action = [options, flags, planned_ranks](std::ostream& out) -> absl::Status {
       if (*planned_ranks > 0) return PrintMemory(*options, *planned_ranks, out);
+      if (!flags->nodes.empty() && !options->resume) {
+        return runtime::InvalidArgument(
+            "--nodes needs --resume, since the ranks of a node that comes later go on from the "
+            "latest checkpoint");
+      }
       SHOAL_ASSIGN_OR_RETURN(const auto environment, collectives::ReadRankEnvironment());
       options->local_rank = environment.local_rank;
       return TrainOnDataset(*options, out);

@@ -7,9 +7,10 @@
 
 namespace shoal::encoder {
 
-// Adds `train` to `app`, which sets `action` as in AddTokenizerCommands. `--world-size` and
-// `--max-restarts` are only described here: the caller has read them as `launch` and forked the
-// ranks already. A group that was started again goes on from its latest checkpoint.
+// Adds `train` to `app`, which sets `action` as in AddTokenizerCommands. The flags of LaunchFlags
+// (rl/collectives/launch.h), such as `--world-size`, are only described here: the caller has read
+// them as `launch` and forked the ranks already. A group that was started again goes on from its
+// latest checkpoint.
 void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& launch,
                            const collectives::Launched& launched, Action& action);
 

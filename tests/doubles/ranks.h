@@ -3,6 +3,8 @@
 // sockets.
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -76,6 +78,13 @@ inline collectives::RankEnvironment NewGroup(std::size_t ranks) {
   REQUIRE(listener.ok());
   environment.master_listener = *listener;
   return environment;
+}
+
+// Returns a port that was free just now.
+inline std::uint16_t FreePort() {
+  const collectives::RankEnvironment group = NewGroup(1);
+  ::close(group.master_listener);
+  return group.master_port;
 }
 
 // Returns the environment of another rank of that group.

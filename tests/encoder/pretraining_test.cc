@@ -142,6 +142,41 @@ TEST_CASE("a run that ranks have divided goes on with other ranks and stages, on
   }
 }
 
+TEST_CASE("a run that ranks divide by tensor parallelism goes on with other sizes, and back") {
+  const TemporaryFolder folder;
+  const PretrainingOptions alone = Options(folder, "alone");
+  REQUIRE(Run(alone).ok());
+  const Corpus corpus;
+  PretrainingOptions options = Options(folder, "divided");
+  options.resume = true;
+  const auto train = [&](std::size_t ranks, std::int64_t tensor, int steps) {
+    options.tensor_parallel = tensor;
+    doubles::RunRanks(ranks, [&](std::size_t, collectives::GradientReducer& reducer) {
+      std::ostringstream out;
+      return Pretrain(options, corpus.material, reducer, After(steps), out);
+    });
+  };
+  train(2, 2, 3);
+  train(1, 1, 3);
+  train(4, 2, 2);
+  train(2, 1, 2);
+  train(2, 2, 1000);
+  const auto one = Rows(alone.output);
+  const auto divided = Rows(options.output);
+  REQUIRE(one.size() == divided.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    for (const char* key : {"loss", "held_out_loss"}) {
+      if (!one[i].contains(key)) continue;
+      REQUIRE(divided[i].at(key).get<double>() ==
+              Approx(one[i].at(key).get<double>()).epsilon(1e-5));
+    }
+  }
+  const auto expected = language::ReadGpt2Folder(alone.output + "/model").value();
+  const auto model = language::ReadGpt2Folder(options.output + "/model").value();
+  REQUIRE(model.config == expected.config);
+  REQUIRE(model.flat.size() == expected.flat.size());
+}
+
 TEST_CASE("a run by epochs passes each text as often, and its rate ends at the floor") {
   const TemporaryFolder folder;
   PretrainingOptions options = Options(folder, "run");
@@ -276,6 +311,14 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.tokens = 5; });
   refused([](auto& options) { options.zero_stage = 4; });
   refused([](auto& options) { options.zero_stage = -1; });
+  refused([](auto& options) { options.tensor_parallel = 0; });
+  refused([](auto& options) {
+    options.tensor_parallel = 2;
+    options.group.reduction = collectives::Reduction::kNccl;
+  });
+  // The model has two heads.
+  refused([](auto& options) { options.tensor_parallel = 3; });
+  refused([](auto& options) { options.tensor_parallel = 2; });
   refused([](auto& options) {
     options.model = "";
     options.positions = 9;

@@ -11,7 +11,6 @@
 
 #include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
-#include "tests/doubles/ranks.h"
 
 namespace shoal::tests {
 namespace fs = std::filesystem;
@@ -29,12 +28,6 @@ std::unique_ptr<cli::ChildProcess> StartProcess(const cli::ProcessSpec& spec) {
 }
 
 }  // namespace
-
-std::uint16_t FreePort() {
-  const collectives::RankEnvironment group = doubles::NewGroup(1);
-  ::close(group.master_listener);
-  return group.master_port;
-}
 
 NodeCluster::NodeCluster(std::size_t nodes, std::vector<NodeNetwork> networks)
     : networks_(std::move(networks)), nodes_(nodes) {

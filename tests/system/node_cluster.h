@@ -15,15 +15,16 @@
 
 #include "cli/cluster/child_process.h"
 #include "node_network.h"
+#include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::tests {
 
+using doubles::FreePort;
+
 // The job that all processes are given.
 inline constexpr const char* kNodeJob = "deploy/local/cartpole.toml";
 
-// A port that was free just now.
-std::uint16_t FreePort();
 class NodeCluster {
  public:
   // Each node is in the network of its number, or all are on this machine's if there are none. The

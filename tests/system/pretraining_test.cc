@@ -3,15 +3,19 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/cluster/child_process.h"
 #include "platform/runtime/atomic_file.h"
 #include "shoal_run.h"
+#include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
+#include "text/language/gpt2_folder.h"
 
 namespace shoal::tests {
 namespace {
@@ -134,6 +138,28 @@ TEST_CASE("ranks that divide moments and gradients end with the bits of ranks th
   REQUIRE(models[2] == models[0]);
 }
 
+TEST_CASE("ranks that divide the model by tensor parallelism leave the model of one process, whole",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  std::vector<language::Gpt2Parameters> models;
+  for (const auto& [ranks, tensor] : {std::pair("1", "1"), {"2", "2"}, {"4", "2"}}) {
+    const std::string run = folder.path() + "/" + ranks + "-" + tensor;
+    RunEncoder({"train", "--dataset", dataset, "--output", run, "--steps", "10", "--threads", "1",
+                "--world-size", ranks, "--tensor-parallel", tensor, "--batch-tokens", "512",
+                "--positions", "128", "--optimiser", "sgd"});
+    models.push_back(language::ReadGpt2Folder(run + "/model").value());
+  }
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    REQUIRE(models[i].config == models[0].config);
+    for (std::size_t at = 0; at < models[0].flat.size(); ++at) {
+      if (std::abs(models[i].flat[at] - models[0].flat[at]) > 1e-5F) {
+        FAIL("model " << i << " differs at " << at);
+      }
+    }
+  }
+}
+
 TEST_CASE("the memory of a training rank is told by its stage, before anything has started",
           "[pretraining]") {
   const doubles::TemporaryFolder folder;
@@ -165,6 +191,18 @@ TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]
   };
   REQUIRE(refusal({"--reduction", "pigeons"}).find("--reduction") != std::string::npos);
   REQUIRE(refusal({"--zero-stage", "4"}).find("--zero-stage") != std::string::npos);
+  REQUIRE(refusal({"--tensor-parallel", "0"}).find("--tensor-parallel") != std::string::npos);
+  // GPT-2 tiny has four heads.
+  REQUIRE(refusal({"--tensor-parallel", "3"})
+              .find("tensor parallelism of 3 ranks does not divide the model's 4 heads evenly") !=
+          std::string::npos);
+  // Nothing of the model's size is made before that.
+  REQUIRE(refusal({"--tensor-parallel", "2", "--preset", "xl"})
+              .find("tensor parallelism of 2 ranks does not divide the model's 25 heads evenly") !=
+          std::string::npos);
+  REQUIRE(refusal({"--tensor-parallel", "4"}).find("but there are 2") != std::string::npos);
+  REQUIRE(refusal({"--tensor-parallel", "4", "--plan-memory", "6"}).find("but there are 6") !=
+          std::string::npos);
   REQUIRE(refusal({"--ring-min-bytes", "-1"}).find("--ring-min-bytes") != std::string::npos);
 #ifndef SHOAL_CUDA
   REQUIRE(refusal({"--reduction", "nccl"}).find("SHOAL_CUDA") != std::string::npos);
@@ -175,36 +213,63 @@ TEST_CASE("when one of two ranks is killed all start again, and go on from the c
           "[pretraining]") {
   const doubles::TemporaryFolder folder;
   const std::string dataset = Dataset(folder.path());
-  const std::string run = folder.path() + "/run";
-  auto process = cli::ChildProcess::Start(
-      {.name = "encoder",
-       .command = {kEncoder, "train", "--dataset", dataset, "--output", run, "--steps", "100000",
-                   "--threads", "1", "--world-size", "2", "--batch-tokens", "256",
-                   "--checkpoint-every", "1"},
-       .log_path = run + ".log"});
-  REQUIRE(process.ok());
-  REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= 3; }));
-  const std::string supervisor = std::to_string((*process)->pid());
-  std::istringstream children(
-      runtime::ReadFile("/proc/" + supervisor + "/task/" + supervisor + "/children").value_or(""));
-  pid_t first = 0;
-  pid_t second = 0;
-  REQUIRE(children >> first >> second);
-  REQUIRE(::kill(second, SIGKILL) == 0);
-  const auto said = [&] { return runtime::ReadFile(run + ".log").value_or(""); };
-  const bool restarted = Eventually(
-      seconds(10), [&] { return said().find("event=group_restarts") != std::string::npos; });
-  INFO(said());
-  REQUIRE(restarted);
-  const std::size_t before = StepsOf(run).size();
-  REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= before + 3; }));
-  (*process)->RequestStop();
-  REQUIRE(Eventually(seconds(30), [&] { return (*process)->Poll().has_value(); }));
-  REQUIRE((*process)->Poll()->code == 0);
-  const auto steps = StepsOf(run);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    REQUIRE(steps[i] == static_cast<std::int64_t>(i) + 1);
+  for (const char* const tensor : {"1", "2"}) {
+    const std::string run = folder.path() + "/run" + tensor;
+    auto process = cli::ChildProcess::Start(
+        {.name = "encoder",
+         .command = {kEncoder, "train", "--dataset", dataset, "--output", run, "--steps", "100000",
+                     "--threads", "1", "--world-size", "2", "--tensor-parallel", tensor,
+                     "--batch-tokens", "256", "--checkpoint-every", "1"},
+         .log_path = run + ".log"});
+    REQUIRE(process.ok());
+    REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= 3; }));
+    const std::string supervisor = std::to_string((*process)->pid());
+    std::istringstream children(
+        runtime::ReadFile("/proc/" + supervisor + "/task/" + supervisor + "/children")
+            .value_or(""));
+    pid_t first = 0;
+    pid_t second = 0;
+    REQUIRE(children >> first >> second);
+    REQUIRE(::kill(second, SIGKILL) == 0);
+    const auto said = [&] { return runtime::ReadFile(run + ".log").value_or(""); };
+    const bool restarted = Eventually(
+        seconds(10), [&] { return said().find("event=group_restarts") != std::string::npos; });
+    INFO(said());
+    REQUIRE(restarted);
+    const std::size_t before = StepsOf(run).size();
+    REQUIRE(Eventually(seconds(60), [&] { return StepsOf(run).size() >= before + 3; }));
+    (*process)->RequestStop();
+    REQUIRE(Eventually(seconds(30), [&] { return (*process)->Poll().has_value(); }));
+    REQUIRE((*process)->Poll()->code == 0);
+    const auto steps = StepsOf(run);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      REQUIRE(steps[i] == static_cast<std::int64_t>(i) + 1);
+    }
   }
+}
+
+TEST_CASE("a node among others that come and go trains a language model", "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  const std::string run = folder.path() + "/run";
+  const std::uint16_t port = doubles::FreePort();
+  std::vector<std::string> command = {kEncoder,         "train",
+                                      "--dataset",      dataset,
+                                      "--output",       run,
+                                      "--steps",        "3",
+                                      "--threads",      "1",
+                                      "--nodes",        "1:1",
+                                      "--rendezvous",   "127.0.0.1:" + std::to_string(port),
+                                      "--node-name",    "alone",
+                                      "--world-size",   "2",
+                                      "--batch-tokens", "256"};
+  const absl::Status refused = cli::RunToEnd(command).status();
+  REQUIRE(runtime::Message(refused).find("--nodes needs --resume") != std::string::npos);
+  command.push_back("--resume");
+  const auto ended = cli::RunToEnd(command);
+  INFO(runtime::Message(ended.status()));
+  REQUIRE(ended.ok());
+  REQUIRE(StepsOf(run) == std::vector<std::int64_t>{1, 2, 3});
 }
 
 }  // namespace shoal::tests
