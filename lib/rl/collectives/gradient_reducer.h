@@ -79,7 +79,7 @@ class GradientReducer {
   // errors of its own; errors number its ranks from 0 and name their numbers in this group. Its
   // options are those of this group, but it has to form within the time of one call. A failure ends
   // only the group in which it happens, so whoever uses several groups has to abort all of them.
-  // This group need not outlive it. INVALID_ARGUMENT for a colour that is negative or above 2^31;
+  // This group need not outlive it. INVALID_ARGUMENT for a colour that is not from 0 to 2^31 - 1;
   // also the errors of a call, and FAILED_PRECONDITION for a transport that cannot.
   virtual absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour);
   // Returns zeros for a reducer that does not measure. The one that JoinGroup returns for several
