@@ -2,7 +2,6 @@
 #include "node_cluster.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
