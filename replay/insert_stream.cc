@@ -2,6 +2,7 @@
 #include "replay/insert_stream.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "platform/content/content_key.h"
@@ -42,10 +43,33 @@ absl::Status InsertStream::Greet(const proto::InsertRequest& request) {
   spdlog::info("event=insert_stream_open client={}", runtime::Quoted(client_));
   proto::InsertReply reply;
   reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
-  reply.set_credit(Credit());
-  starved_ = reply.credit() == 0;
-  if (starved_) streams_.Stand(this);
-  Send(std::move(reply));
+  if (local_ && request.hello().has_ring()) OpenRing(request.hello().ring());
+  reply.mutable_welcome()->set_reads_ring(ring_ != nullptr);
+  SendWithCredit(std::move(reply), Credit());
+  return absl::OkStatus();
+}
+
+void InsertStream::OpenRing(const proto::RingAddress& address) {
+  auto ring = RingReader::Open(address);
+  if (ring.ok()) {
+    ring_ = *std::move(ring);
+  } else {
+    spdlog::warn("event=ring_refused client={} reason={}", runtime::Quoted(client_),
+                 runtime::Quoted(runtime::Message(ring.status())));
+  }
+}
+
+absl::Status InsertStream::FetchPayload(proto::Item& item) {
+  if (!item.has_shared_payload()) return absl::OkStatus();
+  if (ring_ == nullptr) return runtime::InvalidArgument("the stream has no ring for payloads");
+  SHOAL_ASSIGN_OR_RETURN(const std::string_view payload, ring_->Read(item.shared_payload()));
+  if (payload.size() > options_.max_item_bytes) {
+    return runtime::InvalidArgument("the item's payload has " + std::to_string(payload.size()) +
+                                    " bytes, the limit is " +
+                                    std::to_string(options_.max_item_bytes));
+  }
+  item.mutable_payload()->assign(payload);
+  item.clear_shared_payload();
   return absl::OkStatus();
 }
 
@@ -100,6 +124,7 @@ void InsertStream::PutContents(proto::InsertRequest& request) {
 }
 
 absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) {
+  SHOAL_RETURN_IF_ERROR(FetchPayload(item));
   SHOAL_RETURN_IF_ERROR(CheckSignature(item));
   const std::string table = item.table();
   if (const std::size_t promised = promises_.ToOthers(this, table); promised > 0) {
@@ -145,8 +170,13 @@ void InsertStream::Answer(proto::InsertRequest& request) {
   promises_.Use(this, static_cast<std::size_t>(request.items_size()));
   if (stored) streams_.Leave(this);
   if (reply.items_size() == 0) return;
-  reply.set_credit(full ? 0 : Credit());
-  starved_ = reply.credit() == 0;
+  SendWithCredit(std::move(reply), full ? 0 : Credit());
+}
+
+void InsertStream::SendWithCredit(proto::InsertReply&& reply, std::uint32_t credit) {
+  reply.set_credit(credit);
+  if (ring_ != nullptr) reply.set_ring_position(ring_->position());
+  starved_ = credit == 0;
   if (starved_) streams_.Stand(this);
   Send(std::move(reply));
 }
@@ -163,10 +193,7 @@ void InsertStream::Wake() {
   const std::uint32_t credit = Credit();
   if (reply.items_size() == 0 && credit == 0) return;
   if (starved_ && credit > 0) promises_.Make(this, Tables(), credit);
-  starved_ = credit == 0;
-  if (starved_) streams_.Stand(this);
-  reply.set_credit(credit);
-  Send(std::move(reply));
+  SendWithCredit(std::move(reply), credit);
 }
 
 std::set<std::string> InsertStream::WaitsFor() {

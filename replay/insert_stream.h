@@ -25,6 +25,7 @@
 #include "proto/replay.pb.h"
 #include "replay/promises.h"
 #include "replay/shard.h"
+#include "replay/shared_ring.h"
 #include "replay/waiters.h"
 
 namespace shoal::replay {
@@ -37,11 +38,13 @@ struct InsertStreamOptions {
 class InsertStream final : public transport::ServerStream<proto::InsertRequest, proto::InsertReply>,
                            public Waiter {
  public:
-  // The references must outlive the stream.
-  InsertStream(const InsertStreamOptions& options, Shard& shard, Waiters& streams,
+  // `local` says that the client is on this host, so that it may have a ring. The references must
+  // outlive the stream.
+  InsertStream(const InsertStreamOptions& options, bool local, Shard& shard, Waiters& streams,
                Promises& promises, transport::StreamRegistry& registry)
       : ServerStream({}, registry),
         options_(options),
+        local_(local),
         shard_(shard),
         streams_(streams),
         promises_(promises) {}
@@ -57,6 +60,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   void OnEnd() override;
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OpenRing(const proto::RingAddress& address) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves a payload from the client's ring into the item.
+  absl::Status FetchPayload(proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(proto::InsertRequest& request);
   absl::Status TakeSignatures(const proto::InsertRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -66,6 +72,9 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sends a reply, which also tells up to where the ring was read.
+  void SendWithCredit(proto::InsertReply&& reply, std::uint32_t credit)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns the tables that items of this stream named, or all before the first one.
   std::set<std::string> Tables() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns how many items `table` takes from this stream now, without what others are promised.
@@ -74,6 +83,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;
+  const bool local_;
   Shard& shard_;
   Waiters& streams_;
   Promises& promises_;
@@ -81,6 +91,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   runtime::Mutex mutex_;
   bool greeted_ ABSL_GUARDED_BY(mutex_) = false;
   std::string client_ ABSL_GUARDED_BY(mutex_);
+  // Null where payloads come in messages.
+  std::unique_ptr<RingReader> ring_ ABSL_GUARDED_BY(mutex_);
   // The tables that items of this stream named.
   std::set<std::string> tables_ ABSL_GUARDED_BY(mutex_);
   // What was stated on this stream, by key, and which table has taken which of them.

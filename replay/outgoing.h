@@ -3,8 +3,8 @@
 // are: gRPC is given references to them, so none of their bytes is copied before the kernel copies
 // them.
 //
-// The bytes on the wire are those of the whole message. Small payloads stand in the message itself,
-// since for them a reference costs more than a copy.
+// The bytes on the wire are those of the whole message, where no ring takes the payloads. Small
+// payloads stand in the message itself, since for them a reference costs more than a copy.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "proto/replay.pb.h"
+#include "replay/shared_ring.h"
 
 namespace shoal::replay {
 
@@ -40,8 +41,9 @@ struct Outgoing {
 };
 
 // Return what gRPC sends. The buffer keeps the owners of the payloads until it is freed. Each item
-// is at most 2 GiB.
-grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing);
-grpc::ByteBuffer Encode(Outgoing<proto::SampleReply> outgoing);
+// is at most 2 GiB. Payloads for which `ring` has room are written there, and the message only says
+// where; null is a ring without room.
+grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing, RingWriter* ring = nullptr);
+grpc::ByteBuffer Encode(Outgoing<proto::SampleReply> outgoing, RingWriter* ring = nullptr);
 
 }  // namespace shoal::replay

@@ -52,6 +52,7 @@ void SampleStream::OnMessage(grpc::ByteBuffer&& message) {
 
 absl::Status SampleStream::Take(const proto::SampleRequest& request) {
   if (reader_ < 0) SHOAL_RETURN_IF_ERROR(Greet(request));
+  SHOAL_RETURN_IF_ERROR(FollowRing(request));
   SHOAL_ASSIGN_OR_RETURN(const auto updates, FromProto(request.priorities()));
   SHOAL_ASSIGN_OR_RETURN(const auto forgotten,
                          KeysFrom(request.forgotten_keys(), "forgotten_keys"));
@@ -94,6 +95,7 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
                hello.rank(), hello.world());
   proto::SampleReply reply;
   reply.mutable_welcome()->set_protocol_version(transport::kProtocolVersion);
+  if (local_ && hello.wants_ring()) OfferRing(*reply.mutable_welcome());
   tells_mass_ = shard_.DrawsAtRandom(table_);
   if (tells_mass_) {
     told_ = shard_.MassOf(table_);
@@ -101,6 +103,22 @@ absl::Status SampleStream::Greet(const proto::SampleRequest& request) {
   }
   Send(Encode({.message = std::move(reply)}));
   return absl::OkStatus();
+}
+
+void SampleStream::OfferRing(proto::SampleWelcome& welcome) {
+  auto ring = RingWriter::Create(kRingBytes);
+  if (!ring.ok()) {
+    spdlog::warn("event=ring_refused reason={}", runtime::Quoted(runtime::Message(ring.status())));
+    return;
+  }
+  ring_ = *std::move(ring);
+  *welcome.mutable_ring() = ring_->address();
+}
+
+absl::Status SampleStream::FollowRing(const proto::SampleRequest& request) {
+  if (ring_ == nullptr || !request.reads_ring()) return absl::OkStatus();
+  reads_ring_ = true;
+  return ring_->Free(request.ring_position());
 }
 
 absl::Status SampleStream::CheckExpected() {
@@ -217,7 +235,8 @@ void SampleStream::SendLocked(Held held) {
     reply.message.set_inserted_steps(held.batch->inserted_steps);
   }
   TellForgottenLocked(held.forgotten_total, replies.front().message);
-  for (auto& reply : replies) Send(Encode(std::move(reply)));
+  RingWriter* const ring = reads_ring_ ? ring_.get() : nullptr;
+  for (auto& reply : replies) Send(Encode(std::move(reply), ring));
 }
 
 bool SampleStream::TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply) {

@@ -28,6 +28,7 @@
 #include "proto/replay.pb.h"
 #include "replay/batch_reader.h"
 #include "replay/shard.h"
+#include "replay/shared_ring.h"
 #include "replay/waiters.h"
 
 namespace shoal::replay {
@@ -35,10 +36,15 @@ namespace shoal::replay {
 class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc::ByteBuffer>,
                            public Waiter {
  public:
-  // The references must outlive the stream.
-  SampleStream(Shard& shard, Waiters& streams, BatchReader& batch_reader,
+  // `local` says that the client is on this host, so that it may have a ring. The references must
+  // outlive the stream.
+  SampleStream(bool local, Shard& shard, Waiters& streams, BatchReader& batch_reader,
                transport::StreamRegistry& registry)
-      : ServerStream({}, registry), shard_(shard), streams_(streams), batch_reader_(batch_reader) {}
+      : ServerStream({}, registry),
+        local_(local),
+        shard_(shard),
+        streams_(streams),
+        batch_reader_(batch_reader) {}
 
   // Samples and sends as many items as credit and table allow.
   void Wake() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -60,6 +66,11 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
 
   absl::Status Take(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Greet(const proto::SampleRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes a ring and puts its address into the welcome.
+  void OfferRing(proto::SampleWelcome& welcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes from a request whether the client reads the ring, and what of it is free.
+  absl::Status FollowRing(const proto::SampleRequest& request)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Samples now, or stands in line if others have waited longer.
   void AskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -82,6 +93,7 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   void SendHeldLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendLocked(Held held) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const bool local_;
   Shard& shard_;
   Waiters& streams_;
   BatchReader& batch_reader_;
@@ -98,6 +110,9 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   // After payloads that could not be read nothing is sampled until then.
   runtime::TimePoint retry_from_ ABSL_GUARDED_BY(mutex_){};
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Null where payloads leave in messages. Used once the client has said that it reads it.
+  std::unique_ptr<RingWriter> ring_ ABSL_GUARDED_BY(mutex_);
+  bool reads_ring_ ABSL_GUARDED_BY(mutex_) = false;
   // The number of forgotten keys that the client has named, and that it was told was heard.
   std::uint64_t forgotten_total_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t told_forgotten_ ABSL_GUARDED_BY(mutex_) = 0;

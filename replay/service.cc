@@ -16,6 +16,11 @@ std::size_t ReadThreads(const ShardOptions& options) {
   return reads ? options.read_threads : 0;
 }
 
+// Returns whether the peer is connected by a socket in the file system.
+bool IsLocal(const grpc::CallbackServerContext& context) {
+  return context.peer().starts_with("unix:");
+}
+
 void FillInfo(const TableState& table, proto::TableInfo& out) {
   const auto seconds = [](runtime::Duration duration) {
     return std::chrono::duration<double>(duration).count();
@@ -92,16 +97,17 @@ void Service::WakeStreams() {
 }
 
 grpc::ServerBidiReactor<proto::InsertRequest, proto::InsertReply>* Service::Insert(
-    grpc::CallbackServerContext*) {
-  const auto stream =
-      std::make_shared<InsertStream>(options_, shard_, insert_streams_, promises_, registry_);
+    grpc::CallbackServerContext* context) {
+  const auto stream = std::make_shared<InsertStream>(options_, IsLocal(*context), shard_,
+                                                     insert_streams_, promises_, registry_);
   insert_streams_.Add(stream);
   return stream->Start();
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Service::Sample(
-    grpc::CallbackServerContext*) {
-  const auto stream = std::make_shared<SampleStream>(shard_, sample_streams_, reader_, registry_);
+    grpc::CallbackServerContext* context) {
+  const auto stream = std::make_shared<SampleStream>(IsLocal(*context), shard_, sample_streams_,
+                                                     reader_, registry_);
   sample_streams_.Add(stream);
   return stream->Start();
 }

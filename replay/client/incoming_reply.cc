@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "replay/outgoing.h"
@@ -103,9 +104,16 @@ bool HasLargeItem(grpc::ByteBuffer& buffer) {
 
 }  // namespace
 
-bool TakeUnroll(IncomingReply& incoming, int item, proto::Unroll& unroll) {
+bool TakeUnroll(IncomingReply& incoming, int item, RingReader* ring, proto::Unroll& unroll) {
+  const proto::Item& source = incoming.reply.items(item).item();
+  if (source.has_shared_payload()) {
+    if (ring == nullptr) return false;
+    const absl::StatusOr<std::string_view> payload = ring->Read(source.shared_payload());
+    return payload.ok() &&
+           unroll.ParseFromArray(payload->data(), static_cast<int>(payload->size()));
+  }
   if (incoming.unrolls.empty()) {
-    return unroll.ParseFromString(incoming.reply.items(item).item().payload());
+    return unroll.ParseFromString(source.payload());
   }
   std::optional<proto::Unroll>& parsed = incoming.unrolls[static_cast<std::size_t>(item)];
   if (!parsed) return false;

@@ -15,6 +15,7 @@
 
 #include "proto/replay.pb.h"
 #include "proto/unroll.pb.h"
+#include "replay/shared_ring.h"
 
 namespace shoal::replay::client {
 
@@ -28,8 +29,9 @@ struct IncomingReply {
   void Clear() { *this = {}; }
 };
 
-// Moves the unroll of the item with this index into `unroll`. Returns false if there is none.
-bool TakeUnroll(IncomingReply& incoming, int item, proto::Unroll& unroll);
+// Moves the unroll of the item with this index into `unroll`, or parses it where `ring` has it;
+// null is a ring that has nothing. Returns false if there is none.
+bool TakeUnroll(IncomingReply& incoming, int item, RingReader* ring, proto::Unroll& unroll);
 
 // Parses what came. Returns false if it is no SampleReply.
 bool Decode(grpc::ByteBuffer& buffer, IncomingReply& incoming);

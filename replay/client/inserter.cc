@@ -15,6 +15,7 @@
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
 #include "replay/client/shard_list.h"
+#include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 
 namespace shoal::replay::client {
@@ -53,6 +54,7 @@ class Inserter::Impl {
     const std::string address;
     InsertLink link;
     InsertOutbox outbox;
+    InsertRing ring;
     bool live = false;
     // True once the list of addresses names it no longer.
     bool removed = false;
@@ -104,6 +106,7 @@ class Inserter::Impl {
   std::vector<ShardMetrics> shard_metrics_;
   prometheus::Counter& acknowledged_;
   prometheus::Counter& resent_;
+  prometheus::Counter& shared_;
   prometheus::Counter& dropped_lost_;
   prometheus::Counter& dropped_refused_;
   prometheus::Counter& dropped_content_;
@@ -137,6 +140,8 @@ Inserter::Impl::Impl(InserterOptions options, ShardList list, ContentProvider& p
       acknowledged_(metrics.Counter("shoal_inserter_acknowledged_total",
                                     "Items that a replay shard acknowledged")),
       resent_(metrics.Counter("shoal_inserter_resent_total", "Items sent once more")),
+      shared_(metrics.Counter("shoal_inserter_shared_bytes_total",
+                              "Bytes of payloads that went through shared memory")),
       dropped_lost_(metrics.Counter("shoal_inserter_dropped_total", "Items dropped",
                                     {{"reason", "shard_lost"}})),
       dropped_refused_(metrics.Counter("shoal_inserter_dropped_total", "Items dropped",
@@ -361,17 +366,19 @@ void Inserter::Impl::Step(std::size_t shard) {
     Settle(shard, outcome);
     return;
   }
-  if (!worker.link.open()) {
+  if (worker.link.MayOpen(clock_.Now())) {
     proto::InsertRequest hello;
     hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
     hello.mutable_hello()->set_client(options_.client);
-    worker.link.MaybeOpen(clock_.Now(), Encode({.message = std::move(hello)}));
+    if (options_.shares_memory) worker.ring.Offer(worker.address, *hello.mutable_hello());
+    worker.link.Open(Encode({.message = std::move(hello)}));
   }
   while (worker.live && worker.outbox.MaySend() && worker.link.outbox_size() < kWaitingMessages) {
     for (auto& message : worker.outbox.SendNext(kItemsInMessage, outcome)) {
-      worker.link.Send(Encode(std::move(message)));
+      worker.link.Send(Encode(std::move(message), worker.ring.writer()));
     }
   }
+  outcome.shared_bytes += worker.ring.TakeShared();
   resent_.Increment(static_cast<double>(worker.outbox.resent_total() - worker.resent_total));
   worker.resent_total = worker.outbox.resent_total();
   Settle(shard, outcome);
@@ -381,6 +388,11 @@ void Inserter::Impl::Step(std::size_t shard) {
 void Inserter::Impl::Receive(std::size_t shard, OutboxOutcome& outcome) {
   Worker& worker = *workers_[shard];
   for (const proto::InsertReply& reply : worker.link.TakeReplies()) {
+    if (const absl::Status status = worker.ring.Follow(reply); !status.ok()) {
+      spdlog::warn("event=insert_reply_refused reason={}", runtime::Quoted(status.ToString()));
+      worker.link.Cancel();
+      break;
+    }
     worker.outbox.Handle(reply, outcome);
     if (!worker.live) SetLive(shard, true);
   }
@@ -404,12 +416,14 @@ void Inserter::Impl::Settle(std::size_t shard, const OutboxOutcome& outcome) {
   acknowledged_.Increment(static_cast<double>(outcome.acknowledged));
   dropped_refused_.Increment(static_cast<double>(outcome.refused));
   dropped_content_.Increment(static_cast<double>(outcome.without_content));
+  shared_.Increment(static_cast<double>(outcome.shared_bytes));
   const runtime::MutexLock lock(mutex_);
   Placed& placed = placed_[shard];
   placed.items -= outcome.left();
   placed.bytes -= outcome.bytes;
   stats_.acknowledged_total += outcome.acknowledged;
   stats_.dropped_total += outcome.refused + outcome.without_content;
+  stats_.shared_bytes_total += outcome.shared_bytes;
   shard_metrics_[shard].waiting->Set(static_cast<double>(placed.items));
   if (outcome.left() > 0) settled_.NotifyAll();
 }

@@ -49,6 +49,9 @@ struct InserterOptions {
   std::size_t max_item_bytes = std::size_t{16} << 20;
   // A shard that is not connected for this long loses its items.
   std::chrono::milliseconds lost_after = std::chrono::seconds(60);
+  // Whether large payloads go through shared memory where a shard's address is a socket in the file
+  // system (replay/client/stream_ring.h).
+  bool shares_memory = true;
 };
 
 struct InserterStats {
@@ -56,6 +59,8 @@ struct InserterStats {
   std::uint64_t acknowledged_total = 0;
   // Counts items of a lost shard, refused items, and items whose contents were not found.
   std::uint64_t dropped_total = 0;
+  // The bytes of payloads that went through shared memory, those that were sent again included.
+  std::uint64_t shared_bytes_total = 0;
   // The number of items in the outboxes now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;

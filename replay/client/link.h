@@ -52,17 +52,16 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // Opens a stream and sends `hello`, unless a stream is open or the pause since the last one's end
-  // is not over. Returns true if it opened a stream.
-  bool MaybeOpen(runtime::TimePoint now, Request hello) {
-    if (stream_ || now < retry_at_) return false;
+  // Returns whether no stream is open and the pause since the last one's end is over.
+  bool MayOpen(runtime::TimePoint now) const { return !stream_ && now >= retry_at_; }
+  // Opens a stream and sends `hello`. REQUIRES: MayOpen.
+  void Open(Request hello) {
     stream_ = std::make_shared<Stream>(wake_);
     greeting_.reset();
     stream_->Start([this](grpc::ClientContext* context, auto* reactor) {
       stub_.PrepareBidiStreamingCall(context, method_, {}, reactor);
     });
     stream_->Send(std::move(hello));
-    return true;
   }
 
   // Returns the replies since the last call. A reply resets the pause to the shortest one.

@@ -18,6 +18,7 @@
 #include "replay/client/priority_outbox.h"
 #include "replay/client/shard_list.h"
 #include "replay/client/shard_masses.h"
+#include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 #include "replay/wire.h"
 
@@ -58,6 +59,7 @@ class Sampler::Impl {
         : address(address), link(address, "Sample", "learner", std::move(wake)) {}
     const std::string address;
     SampleLink link;
+    SampleRing ring;
     // The chunks that came on this stream.
     ChunkReader chunks{{}};
     bool live = false;
@@ -123,6 +125,7 @@ class Sampler::Impl {
   std::vector<std::unique_ptr<Worker>> workers_;
   ShardMasses masses_;  // used by the sampler's thread only
   prometheus::Counter& received_;
+  prometheus::Counter& shared_;
   prometheus::Counter& dropped_stale_;
   prometheus::Counter& dropped_invalid_;
   prometheus::Gauge& queued_;
@@ -152,6 +155,8 @@ Sampler::Impl::Impl(SamplerOptions options, ShardList list, ContentSink& sink,
       list_(std::move(list)),
       masses_(0, runtime::DeriveSeed(options_.seed, "sampler " + options_.client)),
       received_(metrics.Counter("shoal_sampler_received_total", "Items that shards handed out")),
+      shared_(metrics.Counter("shoal_sampler_shared_bytes_total",
+                              "Bytes of payloads that came through shared memory")),
       dropped_stale_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
                                      {{"reason", "stale"}})),
       dropped_invalid_(metrics.Counter("shoal_sampler_dropped_total", "Items not returned",
@@ -291,24 +296,26 @@ void Sampler::Impl::Step(std::size_t shard) {
   Receive(shard);
   TellForgotten();
   TellForgottenChunks(worker);
-  proto::SampleRequest hello;
-  hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-  hello.mutable_hello()->set_client(options_.client);
-  hello.mutable_hello()->set_table(options_.table);
-  hello.mutable_hello()->set_max_lag(options_.max_lag);
-  hello.mutable_hello()->set_group_epoch(options_.group_epoch);
-  hello.mutable_hello()->set_rank(options_.rank);
-  hello.mutable_hello()->set_world(options_.world);
-  hello.mutable_hello()->set_signature(options_.signature);
-  if (worker.link.MaybeOpen(clock_.Now(), std::move(hello))) {
-    worker.outstanding = 0;
-    worker.drawn = 0;
-    worker.left_out = false;
-    worker.told = {};
-    worker.forgotten.clear();
-    worker.forgotten_total = 0;
-    worker.chunks.Clear();
-  }
+  if (!worker.link.MayOpen(clock_.Now())) return;
+  proto::SampleRequest request;
+  proto::SampleHello& hello = *request.mutable_hello();
+  hello.set_protocol_version(transport::kProtocolVersion);
+  hello.set_client(options_.client);
+  hello.set_table(options_.table);
+  hello.set_max_lag(options_.max_lag);
+  hello.set_group_epoch(options_.group_epoch);
+  hello.set_rank(options_.rank);
+  hello.set_world(options_.world);
+  hello.set_signature(options_.signature);
+  if (options_.shares_memory) worker.ring.Ask(worker.address, hello);
+  worker.link.Open(std::move(request));
+  worker.outstanding = 0;
+  worker.drawn = 0;
+  worker.left_out = false;
+  worker.told = {};
+  worker.forgotten.clear();
+  worker.forgotten_total = 0;
+  worker.chunks.Clear();
 }
 
 void Sampler::Impl::Receive(std::size_t shard) {
@@ -342,6 +349,7 @@ bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
         " items with credit for " + std::to_string(worker.outstanding)));
     return false;
   }
+  worker.ring.Open(reply.welcome());
   worker.chunks.Heard(reply.forgotten_total());
   Deliver(worker, reply);
   if (reply.items_size() > 0) {
@@ -438,10 +446,12 @@ void Sampler::Impl::Ask(std::size_t shard) {
     request.mutable_current_version()->set_epoch(current.epoch);
     request.mutable_current_version()->set_step(current.step);
   }
-  if (request.credit() == 0 && !news && request.priorities_size() == 0 &&
+  const bool tells_ring = worker.ring.Tell(request);
+  if (request.credit() == 0 && !news && !tells_ring && request.priorities_size() == 0 &&
       request.forgotten_keys_size() == 0) {
     return;
   }
+  worker.ring.Told(request);
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
   if (worker.outstanding == 0) worker.gave = clock_.Now();
@@ -495,7 +505,7 @@ void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index)
   const proto::SampledItem& item = incoming.reply.items(index);
   const proto::Item& source = item.item();
   const proto::UnrollId& id = source.id();
-  if (!TakeUnroll(incoming, index, out.unroll)) {
+  if (!TakeUnroll(incoming, index, workers_[shard]->ring.reader(), out.unroll)) {
     CountInvalid(runtime::InvalidArgument("an item's payload is no Unroll"));
     return;
   }
@@ -526,8 +536,11 @@ void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index)
   out.times_sampled = item.times_sampled();
   out.shard = shard;
   received_.Increment();
+  const std::uint64_t shared_bytes = source.shared_payload().bytes();
+  shared_.Increment(static_cast<double>(shared_bytes));
   const runtime::MutexLock lock(mutex_);
   ++stats_.received_total;
+  stats_.shared_bytes_total += shared_bytes;
   ++queued_of_[shard];
   queue_.push_back(std::move(out));
   queued_.Set(static_cast<double>(queue_.size()));

@@ -69,6 +69,9 @@ struct SamplerOptions {
   std::string signature = {};
   // Seeds the draws of shards.
   std::uint64_t seed = 0;
+  // Whether large payloads go through shared memory where a shard's address is a socket in the file
+  // system (replay/client/stream_ring.h).
+  bool shares_memory = true;
 };
 
 struct SampledUnroll {
@@ -93,6 +96,8 @@ struct SampledUnroll {
 
 struct SamplerStats {
   std::uint64_t received_total = 0;
+  // The bytes of payloads that came through shared memory.
+  std::uint64_t shared_bytes_total = 0;
   std::uint64_t dropped_stale_total = 0;
   // Payloads that are not an Unroll with the item's id or do not fit their chunks, invalid
   // contents, and replies beyond credit.

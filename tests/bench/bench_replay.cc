@@ -4,6 +4,7 @@
 //
 //   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
 //                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix] [--items 0]
+//                [--shared-memory]
 //
 // Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
 // inference does. A sampler adds up the words of each payload that it gets. The table is full from
@@ -12,8 +13,12 @@
 // Each phase prints one JSON line. Rates are medians of the rounds. `ceiling_share` compares the
 // bytes of payloads, inserted and sampled ones together, with those that one process writes to
 // another over a socket of the same kind in the same round: TCP or, with --unix, in the file
-// system. `resident_per_payload` is the memory of all shards, with all that a process has besides
-// its table, by the bytes of the payloads in their tables; measure it with many items.
+// system. With --unix payloads still go through sockets; with --shared-memory each round is
+// measured twice, through shared memory and through sockets in the file system, and each phase
+// prints a line for both. `processor_seconds_per_gigabyte` is the time that clients and shards took
+// for a gigabyte of payloads, which depends less than rates do on what else the machine does.
+// `resident_per_payload` is the memory of all shards, with all that a process has besides its
+// table, by the bytes of the payloads in their tables; measure it with many items.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -29,8 +34,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -63,6 +70,7 @@ struct Settings {
   double seconds = 2;
   int rounds = 5;
   bool uses_unix = false;
+  bool shares_memory = false;
   // 0 means about a quarter of a gibibyte.
   std::size_t items = 0;
 
@@ -74,6 +82,21 @@ struct Settings {
 };
 
 constexpr std::chrono::seconds kPatience(20);
+
+// The time of a process in user and kernel mode.
+double CpuSecondsOf(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  // The name of the program, the second field, may have spaces.
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  constexpr int kUserTime = 14;
+  double ticks = 0;
+  for (int field = 3; field <= kUserTime + 1 && fields >> text; ++field) {
+    if (field >= kUserTime) ticks += std::stod(text);
+  }
+  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
 
 // A child process of this one, which ends with it or before it. Make it before any thread.
 class Child {
@@ -235,13 +258,15 @@ class NoContents final : public replay::client::ContentProvider,
 
 class Writer {
  public:
-  Writer(const Settings& settings, std::vector<std::string> addresses, std::uint64_t number)
+  Writer(const Settings& settings, std::vector<std::string> addresses, bool shares_memory,
+         std::uint64_t number)
       : random_(number), number_(number) {
     inserter_ = *replay::client::Inserter::Create({.addresses = std::move(addresses),
                                                    .client = "writer",
                                                    .outbox_items = 256,
                                                    .outbox_bytes = std::size_t{64} << 20,
-                                                   .max_item_bytes = std::size_t{48} << 20},
+                                                   .max_item_bytes = std::size_t{48} << 20,
+                                                   .shares_memory = shares_memory},
                                                   contents_, metrics_);
     inserter_->OnSpace([this] {
       const runtime::MutexLock lock(mutex_);
@@ -314,11 +339,12 @@ class Writer {
 
 class Reader {
  public:
-  Reader(std::vector<std::string> addresses, std::uint64_t number) {
+  Reader(std::vector<std::string> addresses, bool shares_memory, std::uint64_t number) {
     sampler_ = *replay::client::Sampler::Create({.addresses = std::move(addresses),
                                                  .client = "sampler-" + std::to_string(number),
                                                  .table = "unrolls",
-                                                 .prefetch = 256},
+                                                 .prefetch = 256,
+                                                 .shares_memory = shares_memory},
                                                 contents_, metrics_);
   }
   void Sample(double seconds) {
@@ -350,82 +376,130 @@ class Reader {
   std::uint64_t checksum_ = 0;
 };
 
-template <typename Worker>
-void Join(std::vector<runtime::Thread>& threads, std::vector<std::unique_ptr<Worker>>& workers,
-          const std::function<void(Worker&)>& work) {
-  for (auto& worker : workers) {
-    threads.emplace_back("bench", [&work, &worker] { work(*worker); });
+// Clients that use the shards in one way.
+struct Clients {
+  Clients(const Settings& settings, const std::vector<std::string>& addresses, bool shares,
+          std::uint64_t first_writer)
+      : shares_memory(shares) {
+    for (std::size_t i = 0; i < settings.writers; ++i) {
+      writers.push_back(
+          std::make_unique<Writer>(settings, addresses, shares_memory, first_writer + i));
+    }
   }
+  void AddReaders(const Settings& settings, const std::vector<std::string>& addresses) {
+    for (std::size_t i = 0; i < settings.samplers; ++i) {
+      readers.push_back(std::make_unique<Reader>(addresses, shares_memory, i));
+    }
+    for (auto& reader : readers) reader->Sample(0.2);
+  }
+  double acknowledged() const {
+    std::uint64_t sum = 0;
+    for (const auto& writer : writers) sum += writer->acknowledged();
+    return static_cast<double>(sum);
+  }
+  double sampled() const {
+    std::uint64_t sum = 0;
+    for (const auto& reader : readers) sum += reader->sampled();
+    return static_cast<double>(sum);
+  }
+
+  const bool shares_memory;
+  std::vector<std::unique_ptr<Writer>> writers;
+  std::vector<std::unique_ptr<Reader>> readers;
+};
+
+// What the rounds of a phase have measured.
+struct Measured {
+  std::vector<double> inserted;
+  std::vector<double> sampled;
+  std::vector<double> shares;
+  std::vector<double> costs;
+};
+
+void MeasureRound(const Settings& settings, const std::string& phase, Clients& clients,
+                  const std::vector<std::unique_ptr<Child>>& shards, Ceiling& ceiling,
+                  Measured& measured) {
+  const auto processor_seconds = [&shards] {
+    double sum = CpuSecondsOf(::getpid());
+    for (const auto& shard : shards) sum += CpuSecondsOf(shard->pid());
+    return sum;
+  };
+  const double seconds = settings.seconds;
+  const double inserted_before = clients.acknowledged();
+  const double sampled_before = clients.sampled();
+  const double processor_before = processor_seconds();
+  const auto start = runtime::SystemClock().Now();
+  std::vector<runtime::Thread> threads;
+  if (phase != "sample") {
+    for (auto& writer : clients.writers) {
+      threads.emplace_back("bench", [&writer, seconds] { writer->Insert(seconds, ~0ULL); });
+    }
+  }
+  if (phase != "insert") {
+    for (auto& reader : clients.readers) {
+      threads.emplace_back("bench", [&reader, seconds] { reader->Sample(seconds); });
+    }
+  }
+  for (runtime::Thread& thread : threads) thread.Join();
+  const double elapsed =
+      std::chrono::duration<double>(runtime::SystemClock().Now() - start).count();
+  const double inserted = clients.acknowledged() - inserted_before;
+  const double sampled = clients.sampled() - sampled_before;
+  const double bytes = (inserted + sampled) * static_cast<double>(settings.bytes);
+  measured.inserted.push_back(inserted / elapsed);
+  measured.sampled.push_back(sampled / elapsed);
+  measured.costs.push_back((processor_seconds() - processor_before) / bytes * 1e9);
+  measured.shares.push_back(bytes / elapsed / ceiling.Measure(seconds / 4));
+}
+
+void Print(const Settings& settings, const std::string& phase, const Clients& clients,
+           const Measured& measured, const std::vector<std::unique_ptr<Child>>& shards) {
+  json line = {{"bench", "replay_" + phase},   {"bytes", settings.bytes},
+               {"writers", settings.writers},  {"samplers", settings.samplers},
+               {"shards", settings.shards},    {"selector", settings.selector},
+               {"items", settings.capacity()}, {"unix", settings.uses_unix},
+               {"rounds", settings.rounds},    {"shared_memory", clients.shares_memory}};
+  const auto add = [&line](const std::string& name, const std::vector<double>& values) {
+    const bench::Spread spread = bench::SpreadOf(values);
+    line[name] = spread.median;
+    line[name + "_range"] = {spread.minimum, spread.maximum};
+  };
+  if (phase != "sample") add("inserted_per_second", measured.inserted);
+  if (phase != "insert") add("sampled_per_second", measured.sampled);
+  add("ceiling_share", measured.shares);
+  add("processor_seconds_per_gigabyte", measured.costs);
+  double resident = 0;
+  for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
+  line["resident_per_payload"] =
+      resident / static_cast<double>(settings.capacity() * clients.writers[0]->payload_bytes());
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
 }
 
 void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& shards,
          const Child& sink) {
   std::vector<std::string> addresses;
   for (const auto& shard : shards) addresses.push_back(shard->address());
-  std::vector<std::unique_ptr<Writer>> writers;
-  for (std::size_t i = 0; i < settings.writers; ++i) {
-    writers.push_back(std::make_unique<Writer>(settings, addresses, i));
-  }
+  std::vector<std::unique_ptr<Clients>> ways;
+  if (settings.shares_memory)
+    ways.push_back(std::make_unique<Clients>(settings, addresses, true, 0));
+  ways.push_back(std::make_unique<Clients>(settings, addresses, false, settings.writers));
   // Fills the table, and nothing waits for connections any more.
-  writers[0]->Insert(1e9, settings.capacity() + settings.capacity() / 8);
-  std::vector<std::unique_ptr<Reader>> readers;
-  for (std::size_t i = 0; i < settings.samplers; ++i) {
-    readers.push_back(std::make_unique<Reader>(addresses, i));
+  for (auto& way : ways) {
+    way->writers[0]->Insert(1e9, settings.capacity() + settings.capacity() / 8);
   }
-  for (auto& reader : readers) reader->Sample(0.2);
+  for (auto& way : ways) way->AddReaders(settings, addresses);
   Ceiling ceiling(sink.address(), settings.bytes);
-
-  const double seconds = settings.seconds;
-  const std::function<void(Writer&)> insert = [seconds](Writer& one) {
-    one.Insert(seconds, ~0ULL);
-  };
-  const std::function<void(Reader&)> sample = [seconds](Reader& one) { one.Sample(seconds); };
   for (const std::string& phase : settings.phases) {
-    std::vector<double> inserted_rates;
-    std::vector<double> sampled_rates;
-    std::vector<double> shares;
+    std::vector<Measured> measured(ways.size());
     for (int round = 0; round < settings.rounds; ++round) {
-      const auto total = [](const auto& all, const auto& count) {
-        std::uint64_t sum = 0;
-        for (const auto& one : all) sum += count(*one);
-        return static_cast<double>(sum);
-      };
-      const auto acknowledged = [](const Writer& one) { return one.acknowledged(); };
-      const auto sampled = [](const Reader& one) { return one.sampled(); };
-      const double inserted_before = total(writers, acknowledged);
-      const double sampled_before = total(readers, sampled);
-      const auto start = runtime::SystemClock().Now();
-      std::vector<runtime::Thread> threads;
-      if (phase != "sample") Join(threads, writers, insert);
-      if (phase != "insert") Join(threads, readers, sample);
-      for (runtime::Thread& thread : threads) thread.Join();
-      const double elapsed =
-          std::chrono::duration<double>(runtime::SystemClock().Now() - start).count();
-      inserted_rates.push_back((total(writers, acknowledged) - inserted_before) / elapsed);
-      sampled_rates.push_back((total(readers, sampled) - sampled_before) / elapsed);
-      const double bytes =
-          (inserted_rates.back() + sampled_rates.back()) * static_cast<double>(settings.bytes);
-      shares.push_back(bytes / ceiling.Measure(seconds / 4));
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        MeasureRound(settings, phase, *ways[i], shards, ceiling, measured[i]);
+      }
     }
-    json line = {{"bench", "replay_" + phase},   {"bytes", settings.bytes},
-                 {"writers", settings.writers},  {"samplers", settings.samplers},
-                 {"shards", settings.shards},    {"selector", settings.selector},
-                 {"items", settings.capacity()}, {"unix", settings.uses_unix},
-                 {"rounds", settings.rounds}};
-    const auto add = [&line](const std::string& name, const std::vector<double>& values) {
-      const bench::Spread spread = bench::SpreadOf(values);
-      line[name] = spread.median;
-      line[name + "_range"] = {spread.minimum, spread.maximum};
-    };
-    if (phase != "sample") add("inserted_per_second", inserted_rates);
-    if (phase != "insert") add("sampled_per_second", sampled_rates);
-    add("ceiling_share", shares);
-    double resident = 0;
-    for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
-    line["resident_per_payload"] =
-        resident / static_cast<double>(settings.capacity() * writers[0]->payload_bytes());
-    std::printf("%s\n", line.dump().c_str());
-    std::fflush(stdout);
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      Print(settings, phase, *ways[i], measured[i], shards);
+    }
   }
 }
 
@@ -445,9 +519,12 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"insert", "sample", "both"}));
   app.add_option("--seconds", settings.seconds, "of a round")->check(CLI::PositiveNumber);
   app.add_flag("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
+  app.add_flag("--shared-memory", settings.shares_memory,
+               "also through shared memory; implies --unix");
   app.add_option("--items", settings.items, "that all shards hold")->check(CLI::Range(16, 1 << 26));
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
+  settings.uses_unix = settings.uses_unix || settings.shares_memory;
   spdlog::set_level(spdlog::level::warn);
   ::signal(SIGPIPE, SIG_IGN);
   const std::string folder = "/tmp/bench_replay." + std::to_string(::getpid());

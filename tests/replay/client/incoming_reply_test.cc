@@ -51,7 +51,7 @@ TEST_CASE("a reply reads the same whether its payloads are large or small, and i
     if (apart) REQUIRE(incoming.unrolls.size() == sizes.size());
     for (int i = 0; i < expected.items_size(); ++i) {
       proto::Unroll unroll;
-      REQUIRE(TakeUnroll(incoming, i, unroll));
+      REQUIRE(TakeUnroll(incoming, i, nullptr, unroll));
       proto::Item& item = *expected.mutable_items(i)->mutable_item();
       REQUIRE(unroll.SerializeAsString() == item.payload());
       if (!incoming.unrolls.empty()) item.clear_payload();
@@ -87,7 +87,7 @@ TEST_CASE("a large payload that is no unroll costs its item, and no other of the
   REQUIRE(Decode(buffer, incoming));
   for (int i = 0; i < 4; ++i) {
     proto::Unroll unroll;
-    REQUIRE(TakeUnroll(incoming, i, unroll) == (i == 3));
+    REQUIRE(TakeUnroll(incoming, i, nullptr, unroll) == (i == 3));
   }
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a reply that was cut off or changed is refused or read, and harms not
     for (int i = 0; i < plain.items_size(); ++i) {
       proto::Unroll unroll;
       proto::Unroll expected;
-      REQUIRE(TakeUnroll(incoming, i, unroll) ==
+      REQUIRE(TakeUnroll(incoming, i, nullptr, unroll) ==
               expected.ParseFromString(plain.items(i).item().payload()));
     }
   }

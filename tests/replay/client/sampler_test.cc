@@ -149,7 +149,8 @@ TEST_CASE("a shard of another protocol version is refused, naming both ends and 
   });
   proto::SampleRequest hello;
   hello.mutable_hello()->set_protocol_version(transport::kProtocolVersion);
-  REQUIRE(link.MaybeOpen(runtime::SystemClock().Now(), hello));
+  REQUIRE(link.MayOpen(runtime::SystemClock().Now()));
+  link.Open(hello);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   std::optional<absl::Status> end;
   while (!end) {

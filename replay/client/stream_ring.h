@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's ends of the rings (replay/shared_ring.h) of its streams. A stream has a ring if its
+// shard is on this host, as far as the address tells, and if both ends could open it. Each stream
+// has a ring of its own, so what an earlier stream had in flight is of no concern.
+//
+// They belong to the client's one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "platform/runtime/status.h"
+#include "proto/replay.pb.h"
+#include "replay/shared_ring.h"
+
+namespace shoal::replay::client {
+
+// Writes the payloads of one inserting stream.
+class InsertRing {
+ public:
+  // Makes a ring for a stream to a shard at this address, and puts its address into `hello`.
+  void Offer(const std::string& shard, proto::InsertHello& hello);
+  // Takes from a reply whether the shard reads the ring, and what of it is free. Returns
+  // INVALID_ARGUMENT if that cannot be.
+  absl::Status Follow(const proto::InsertReply& reply);
+  // Null while the shard does not read it.
+  RingWriter* writer() const { return reads_ ? writer_.get() : nullptr; }
+  // Returns the bytes of payloads that went through the ring since the last call.
+  std::uint64_t TakeShared();
+
+ private:
+  std::unique_ptr<RingWriter> writer_;
+  bool reads_ = false;
+  // The bytes that TakeShared has returned.
+  std::uint64_t taken_ = 0;
+};
+
+// Reads the payloads of one sampling stream.
+class SampleRing {
+ public:
+  // Asks for a ring for a new stream to a shard at this address.
+  void Ask(const std::string& shard, proto::SampleHello& hello);
+  // Opens the ring, if the shard has made one that was asked for.
+  void Open(const proto::SampleWelcome& welcome);
+  // Null without a ring.
+  RingReader* reader() const { return reader_.get(); }
+  // Puts into `request` that the ring is read, and up to where. Returns whether this is worth a
+  // message of its own.
+  bool Tell(proto::SampleRequest& request) const;
+  // The request was sent.
+  void Told(const proto::SampleRequest& request);
+
+ private:
+  std::string shard_;
+  bool asked_ = false;
+  std::unique_ptr<RingReader> reader_;
+  bool told_ = false;
+  std::uint64_t told_position_ = 0;
+};
+
+}  // namespace shoal::replay::client

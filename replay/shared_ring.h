@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring is memory through which one process hands payloads to another on the same host: the writer
+// copies a payload into it, a message says where it is, the reader reads it and says up to where
+// the ring is free again. So a payload is copied once on its way, and not through a socket.
+//
+// Bytes have positions, which count up without end from 0; each place in the ring has one position
+// after another. A payload lies in one piece. What the writer may overwrite are all positions below
+// that which the reader has freed.
+//
+// Lifetime: the memory is a file without a name (memfd_create). It is gone when writer and reader
+// are, however they end. The reader finds it as /proc/PROCESS/fd/FILE, so both have to be of
+// one user, on one host and in one namespace of process ids. It takes only a file whose size can
+// never change, so that no access to it can fault, and one that begins with the secret that its
+// writer told, so that a peer cannot name memory of others.
+//
+// Trust: nothing that a peer says leads to an access outside the ring. The writer can change bytes
+// while they are read, so a reader checks nothing in place that must still hold later: it copies
+// bytes before it checks them, or reads each of them once.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "platform/runtime/status.h"
+#include "proto/replay.pb.h"
+
+namespace shoal::replay {
+
+// The size of the ring that each stream has for its payloads: those of some ten messages of the
+// largest kind, and little enough to stay in a processor's caches.
+inline constexpr std::size_t kRingBytes = std::size_t{32} << 20;
+
+// A file of memory that is mapped.
+class MappedRing {
+ public:
+  // The ring begins behind a page of its own for the secret.
+  static constexpr std::size_t kHeadBytes = 4096;
+
+  // Owns `descriptor` and the mapping from now on.
+  MappedRing(int descriptor, char* begin, std::size_t capacity)
+      : descriptor_(descriptor), begin_(begin), capacity_(capacity) {}
+  ~MappedRing();
+  MappedRing(const MappedRing&) = delete;
+  MappedRing& operator=(const MappedRing&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  char* head() const { return begin_; }
+  char* ring() const { return begin_ + kHeadBytes; }
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  const int descriptor_;
+  char* const begin_;
+  const std::size_t capacity_;
+};
+
+class RingWriter {
+ public:
+  // Makes a ring of so many bytes. They take memory once they are written to.
+  // RESOURCE_EXHAUSTED: the system has no memory or no descriptor left.
+  static absl::StatusOr<std::unique_ptr<RingWriter>> Create(std::size_t capacity);
+
+  // Where another process finds the ring.
+  const proto::RingAddress& address() const { return address_; }
+  // Copies `bytes` into the ring. Returns nothing while there is no room for them.
+  std::optional<proto::RingSpan> Write(std::string_view bytes);
+  // Takes note that the reader has freed what is below `position`. INVALID_ARGUMENT: nothing was
+  // written there, or it was freed before.
+  absl::Status Free(std::uint64_t position);
+  // The bytes of payloads that were written.
+  std::uint64_t written_total() const { return written_total_; }
+
+ private:
+  explicit RingWriter(std::unique_ptr<MappedRing> memory) : memory_(std::move(memory)) {}
+
+  const std::unique_ptr<MappedRing> memory_;
+  proto::RingAddress address_;
+  // The position of the next byte, and the one below which all is free.
+  std::uint64_t next_ = 0;
+  std::uint64_t freed_ = 0;
+  std::uint64_t written_total_ = 0;
+};
+
+class RingReader {
+ public:
+  // Maps the ring of another process. FAILED_PRECONDITION, with the reason: it cannot be reached
+  // from here, or it is no ring of that process.
+  static absl::StatusOr<std::unique_ptr<RingReader>> Open(const proto::RingAddress& address);
+
+  // Returns the bytes that were written there. They last until the writer is told that they are
+  // free. INVALID_ARGUMENT: that is not in the ring.
+  absl::StatusOr<std::string_view> Read(const proto::RingSpan& span);
+  // The position up to which all was read, to be told to the writer once it is no longer needed.
+  std::uint64_t position() const { return position_; }
+  std::size_t capacity() const { return memory_->capacity(); }
+
+ private:
+  explicit RingReader(std::unique_ptr<MappedRing> memory) : memory_(std::move(memory)) {}
+
+  const std::unique_ptr<MappedRing> memory_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace shoal::replay
