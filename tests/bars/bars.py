@@ -100,6 +100,7 @@ LEARNING = [
     ("dqn", "catch", 1, 200_000, 10), ("ppo", "cartpole-masked", 300, 1_000_000, 10),
     ("r2d2", "cartpole-masked", 300, 1_000_000, 5), ("ppo", "corridor", 1, 1_000_000, 10),
     ("r2d2", "corridor", 1, 1_000_000, 5), ("r2d3", "mountain_car", -130, 300_000, 5), ("ngu", "maze", 1, 2_000_000, 4),
+    ("agent57", "maze", 1, 2_000_000, 4),
     ("sac", "pendulum_continuous", -200, 30_000, 10)]
 
 
@@ -110,7 +111,7 @@ def learning():
         name = f"{preset}-{task}"
         medians = {"reached": ("<=", 80_000)} if name == "ppo-cartpole" else {}
         groups.append(proof.Group(name, least, medians))
-        for seed in range(1, 6 if preset in ("r2d2", "r2d3", "ngu") else 11):
+        for seed in range(1, 6 if preset in ("r2d2", "r2d3", "ngu", "agent57") else 11):
             command = train(task, seed, "--preset", preset, "--minutes", "20", "--set", "train.evaluate_every_steps=5000",
                             "--set", "train.stop_evaluations=1", "--set", f"train.stop_score={bar}",
                             "--set", f"train.max_steps={steps}", "--set", "train.evaluate_episodes=20",
