@@ -192,6 +192,13 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
             "--nodes needs --resume, since the ranks of a node that comes later go on from the "
             "latest checkpoint");
       }
+      if (!flags->nodes.empty() && flags->local_ranks % options->tensor_parallel != 0) {
+        return runtime::InvalidArgument(
+            "--nodes needs a --world-size that --tensor-parallel divides, since nodes come and "
+            "go: " +
+            std::to_string(flags->local_ranks) + " ranks of a node make no groups of " +
+            std::to_string(options->tensor_parallel));
+      }
       SHOAL_ASSIGN_OR_RETURN(const auto environment, collectives::ReadRankEnvironment());
       options->local_rank = environment.local_rank;
       return TrainOnDataset(*options, out);

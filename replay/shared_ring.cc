@@ -24,24 +24,24 @@ absl::Status Unreachable(const std::string& why) {
   return runtime::FailedPrecondition("the peer's shared memory cannot be used: " + why);
 }
 
-// Owns `descriptor`. Returns null, with errno, if it cannot be mapped.
-std::unique_ptr<MappedRing> Map(int descriptor, std::size_t capacity, int protection) {
+// Owns `descriptor`, which the result keeps where others are to find it. Returns null, with errno,
+// if it cannot be mapped.
+std::unique_ptr<MappedRing> Map(int descriptor, std::size_t capacity, bool keeps) {
+  const int protection = keeps ? PROT_READ | PROT_WRITE : PROT_READ;
   void* const begin =
       ::mmap(nullptr, MappedRing::kHeadBytes + capacity, protection, MAP_SHARED, descriptor, 0);
-  if (begin != MAP_FAILED) {
-    return std::make_unique<MappedRing>(descriptor, static_cast<char*>(begin), capacity);
-  }
   const int failure = errno;
-  ::close(descriptor);
+  if (begin == MAP_FAILED || !keeps) ::close(descriptor);
   errno = failure;
-  return nullptr;
+  if (begin == MAP_FAILED) return nullptr;
+  return std::make_unique<MappedRing>(keeps ? descriptor : -1, static_cast<char*>(begin), capacity);
 }
 
 }  // namespace
 
 MappedRing::~MappedRing() {
   ::munmap(begin_, kHeadBytes + capacity_);
-  ::close(descriptor_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 absl::StatusOr<std::unique_ptr<RingWriter>> RingWriter::Create(std::size_t capacity) {
@@ -54,7 +54,7 @@ absl::StatusOr<std::unique_ptr<RingWriter>> RingWriter::Create(std::size_t capac
     ::close(descriptor);
     return runtime::ResourceExhausted(reason);
   }
-  std::unique_ptr<MappedRing> memory = Map(descriptor, capacity, PROT_READ | PROT_WRITE);
+  std::unique_ptr<MappedRing> memory = Map(descriptor, capacity, /*keeps=*/true);
   if (memory == nullptr) return runtime::ResourceExhausted(Reason("shared memory"));
   std::string secret(kSecretBytes, '\0');
   if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
@@ -111,7 +111,7 @@ absl::StatusOr<std::unique_ptr<RingReader>> RingReader::Open(const proto::RingAd
     return Unreachable(path + " is no ring");
   }
   const std::size_t capacity = static_cast<std::size_t>(file.st_size) - MappedRing::kHeadBytes;
-  std::unique_ptr<MappedRing> memory = Map(descriptor, capacity, PROT_READ);
+  std::unique_ptr<MappedRing> memory = Map(descriptor, capacity, /*keeps=*/false);
   if (memory == nullptr) return Unreachable(Reason(path));
   if (address.secret() != std::string_view(memory->head(), kSecretBytes)) {
     return Unreachable(path + " is another ring");

@@ -14,8 +14,8 @@
 // writer told, so that a peer cannot name memory of others.
 //
 // Trust: nothing that a peer says leads to an access outside the ring. The writer can change bytes
-// while they are read, so a reader checks nothing in place that must still hold later: it copies
-// bytes before it checks them, or reads each of them once.
+// while they are read. A shard, which serves others too, copies them before it checks them. A
+// sampler parses them in place, and trusts its shard not to change them meanwhile.
 //
 // Not thread-safe.
 #pragma once
@@ -33,8 +33,7 @@
 
 namespace shoal::replay {
 
-// The size of the ring that each stream has for its payloads: those of some ten messages of the
-// largest kind, and little enough to stay in a processor's caches.
+// The size of the ring that each stream has for its payloads: those of some thirty full messages.
 inline constexpr std::size_t kRingBytes = std::size_t{32} << 20;
 
 // A file of memory that is mapped.
@@ -43,14 +42,13 @@ class MappedRing {
   // The ring begins behind a page of its own for the secret.
   static constexpr std::size_t kHeadBytes = 4096;
 
-  // Owns `descriptor` and the mapping from now on.
+  // Owns the mapping from now on, and `descriptor`, by which others find the file; -1 for none.
   MappedRing(int descriptor, char* begin, std::size_t capacity)
       : descriptor_(descriptor), begin_(begin), capacity_(capacity) {}
   ~MappedRing();
   MappedRing(const MappedRing&) = delete;
   MappedRing& operator=(const MappedRing&) = delete;
 
-  int descriptor() const { return descriptor_; }
   char* head() const { return begin_; }
   char* ring() const { return begin_ + kHeadBytes; }
   std::size_t capacity() const { return capacity_; }

@@ -57,6 +57,12 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeSource(const SourceConfig
     return runtime::InvalidArgument(
         "environment.exploration.members is above 0, and placement has no use for it");
   }
+  const bool asks_for_family = exploration.bandit_window > 0 || exploration.split_rewards;
+  if (exploration.members == 0 && asks_for_family) {
+    return runtime::InvalidArgument(
+        "environment.exploration.bandit_window and split_rewards need a family of policies: "
+        "environment.exploration.members is 0");
+  }
   SHOAL_ASSIGN_OR_RETURN(auto source, MakeTaskSource(config));
   if (exploration.members == 0) return source;
   return MakeExploringSource(std::move(source), exploration,

@@ -4,7 +4,8 @@
 // whose arms are the policies and whose rewards are returns of episodes.
 //
 // A choice is a function of the options, the numbers of environment and episode, and the returns so
-// far. It costs as many steps as the window has episodes. Not thread-safe.
+// far, which are lost when the actor ends: then all policies are played once more. It costs as many
+// steps as the window has episodes. Not thread-safe.
 #pragma once
 
 #include <cstddef>

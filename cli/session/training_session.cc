@@ -208,6 +208,9 @@ void TrainingSession::Scrape() {
     for (const MetricsAddress& part : process.metrics) scrape(part.name, part.address);
   }
   for (const std::string& address : options_.train.metrics) scrape(address, address);
+  const std::optional<double> epoch = totals_.Gauge("shoal_inference_parameter_epoch");
+  knows_servers_ = epoch.has_value();
+  saw_policy_ = saw_policy_ || epoch.value_or(0) > 0;
   progress_ = tracker_.Observe(SecondsSince(training_started_), totals_, table_of_metrics_);
 }
 
@@ -340,15 +343,10 @@ void TrainingSession::TellLearner(const Evaluation& evaluation) {
   if (!told.ok()) Complain(runtime::Annotate(told, "the learner was not told of an evaluation"));
 }
 
-bool TrainingSession::HasPolicy() const {
-  // What the servers have is not known where nobody told of their metrics.
-  const std::optional<double> epoch = totals_.LeastGauge("shoal_inference_parameter_epoch");
-  return options_.only_judge || !epoch || *epoch >= 1;
-}
-
 int TrainingSession::Judge() {
   Record();
-  if (!HasPolicy()) {
+  // Servers that have just been started again have none for a moment, though there is one.
+  if (knows_servers_ && !saw_policy_ && !options_.only_judge) {
     Complain(absl::FailedPreconditionError(absl::StrFormat(
         "training ended after %.0f s, before the learner had published a policy, so there is "
         "nothing to evaluate. A learner clones its demonstrations first: give it more time with "

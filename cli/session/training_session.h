@@ -88,8 +88,6 @@ class TrainingSession {
   void NoteEvaluation(const Evaluation& evaluation);
   // Reports the evaluation of the version that was judged last, for the learner's circuit breaker.
   void TellLearner(const Evaluation& evaluation);
-  // Whether every inference server has a policy, as far as that is known.
-  bool HasPolicy() const;
   // Makes the final evaluation and returns an exit code.
   int Judge();
   // Tries again when an evaluation fails, as a process may have died with what it had in memory.
@@ -137,6 +135,9 @@ class TrainingSession {
   double judged_steps_ = 0;
   // The evaluation that runs plays fresh episodes of a policy that was good enough.
   bool confirming_ = false;
+  // Whether inference servers tell of their parameters, and whether one has ever had some.
+  bool knows_servers_ = false;
+  bool saw_policy_ = false;
   bool stopped_ = false;
   // The exit code of a run that cannot go on.
   int failed_code_ = runtime::kExitConfiguration;

@@ -360,6 +360,7 @@ void Inserter::Impl::Step(std::size_t shard) {
   Receive(shard, outcome);
   if (worker.removed && worker.outbox.size() == 0) {
     worker.link.Close();
+    worker.ring = {};
     // A connection to an address that is named again knows nothing of this one.
     worker.outbox.Disconnected();
     if (worker.live) SetLive(shard, false);

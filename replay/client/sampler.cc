@@ -195,6 +195,7 @@ void Sampler::Impl::SetRemoved(std::size_t shard, bool removed) {
   spdlog::info("event=replay_shard_removed address={} items_on_their_way={}", worker.address,
                worker.outstanding);
   worker.link.Close();
+  worker.ring = {};
   if (worker.live) SetLive(shard, false);
   worker.by_mass = false;
   masses_.Set(shard, std::nullopt);

@@ -251,7 +251,7 @@ def all_proofs():
         proof.Proof("crawl", "a crawl of each capture equals it though it is killed at 50 moments; three minutes (in CI: "
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
         proof.Proof("kills", "CartPole is learned though supervisor, one rank, all, shard, inference and actor are killed at "
-                    "100 random moments, and no version is published twice; ten minutes (in CI: six kills)", random_kills()),
+                    "100 random moments, and no version is published with two contents; ten minutes (in CI: six kills)", random_kills()),
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
                     "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),

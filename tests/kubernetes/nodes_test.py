@@ -34,7 +34,7 @@ class Nodes(unittest.TestCase):
     def acting(self) -> tuple[int, int]:
         """Returns the epoch and the step of the parameters by which inference acts, or zeros while it has none."""
         try:
-            with urllib.request.urlopen(f"http://{self.running['inference-0'].address}:9100/metrics") as answer:
+            with urllib.request.urlopen(f"http://{self.running['inference-0'].address}:9100/metrics", timeout=5) as answer:
                 text = answer.read().decode()
         except OSError:
             return 0, 0

@@ -5,7 +5,13 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "replay/client/stream_ring.h"
+#include "replay/outgoing.h"
+#include "replay/shared_ring.h"
 #include "tests/replay/messages.h"
 
 namespace shoal::replay {
@@ -164,6 +170,70 @@ TEST_CASE("a request with large and small payloads reads as if nothing had been 
   grpc::ProtoBufferReader reader(&buffer);
   REQUIRE(read.ParseFromZeroCopyStream(&reader));
   REQUIRE(read.SerializeAsString() == whole.SerializeAsString());
+}
+
+TEST_CASE("payloads for which a ring has room go there, and the others with the message") {
+  constexpr std::size_t kPayload = 2 * kReferencedBytes;
+  const auto writer = RingWriter::Create(2 * kPayload + 1000);
+  REQUIRE(writer.ok());
+  const auto reader = RingReader::Open((*writer)->address());
+  REQUIRE(reader.ok());
+  std::vector<std::string> payloads;
+  Outgoing<proto::InsertRequest> outgoing;
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    proto::Item item = ItemOf(i, 0, i == 0 ? 10 : kPayload);
+    payloads.push_back(item.payload());
+    if (i > 0) {
+      const std::shared_ptr<const std::string> payload(item.release_payload());
+      outgoing.payloads.resize(i + 1);
+      outgoing.payloads[i] = {.bytes = *payload, .owner = payload};
+    }
+    *outgoing.message.add_items() = std::move(item);
+  }
+  grpc::ByteBuffer buffer = Encode(std::move(outgoing), writer->get());
+  proto::InsertRequest read;
+  grpc::ProtoBufferReader stream(&buffer);
+  REQUIRE(read.ParseFromZeroCopyStream(&stream));
+  REQUIRE(read.items_size() == 4);
+  int shared = 0;
+  for (int i = 0; i < 4; ++i) {
+    const proto::Item& item = read.items(i);
+    if (!item.has_shared_payload()) {
+      REQUIRE(item.payload() == payloads[static_cast<std::size_t>(i)]);
+      continue;
+    }
+    ++shared;
+    REQUIRE(item.payload().empty());
+    REQUIRE((*reader)->Read(item.shared_payload()).value() ==
+            payloads[static_cast<std::size_t>(i)]);
+  }
+  REQUIRE(shared == 2);
+}
+
+TEST_CASE("a sampler tells how far it has read a ring once a quarter of it is read") {
+  constexpr std::size_t kCapacity = 1 << 20;
+  const auto writer = RingWriter::Create(kCapacity);
+  REQUIRE(writer.ok());
+  proto::SampleHello hello;
+  client::SampleRing ring;
+  ring.Ask("unix:/tmp/shard", hello);
+  REQUIRE(hello.wants_ring());
+  proto::SampleWelcome welcome;
+  *welcome.mutable_ring() = (*writer)->address();
+  ring.Open(welcome);
+  REQUIRE(ring.reader() != nullptr);
+  proto::SampleRequest request;
+  REQUIRE(ring.Tell(request));
+  ring.Told(request);
+  REQUIRE_FALSE(ring.Tell(request));
+  const std::string payload(kCapacity / 8, 'x');
+  for (int eighth = 1; eighth <= 2; ++eighth) {
+    const auto span = (*writer)->Write(payload);
+    REQUIRE(span);
+    REQUIRE(ring.reader()->Read(*span).ok());
+    REQUIRE(ring.Tell(request) == (eighth == 2));
+  }
+  REQUIRE(request.ring_position() == kCapacity / 4);
 }
 
 }  // namespace

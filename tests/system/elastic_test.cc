@@ -135,11 +135,12 @@ TEST_CASE("nodes learn CartPole over a slow link, and while one of them is cut o
   const std::int64_t saved = cluster.Saved(0);
   cluster.network(1).Cut();
   cluster.AwaitStart(0, "lost", 0, 2);
-  cluster.RequireSaved(0, saved + 20);
-  REQUIRE(cluster.NewestUpdate(0, "resumed") >= saved);
   REQUIRE(Eventually(seconds(60), [&] {
     return cluster.Log(1).find("event=rendezvous_lost") != std::string::npos;
   }));
+  // A node that finds no rendezvous for a minute gives up, so it is not cut off for long.
+  cluster.RequireSaved(0, saved + 5);
+  REQUIRE(cluster.NewestUpdate(0, "resumed") >= saved);
   cluster.network(1).Mend();
   cluster.AwaitStart(1, "joined", 2, 3, 2);
   cluster.RequireSaved(1, saved + 40);

@@ -46,7 +46,7 @@ TEST_CASE("a policy that copied experts reaches five goals before any reinforcem
 
 TEST_CASE("a run whose time ends while its learner clones says so and what to do", "[imitation]") {
   ShoalRun run({"train", "deploy/local/imitation.toml", "--capture", "openbmc-stock", "--goals",
-                "1", "--minutes", "0.1", "--set", "learner.demonstrations=\"\"", "--set",
+                "1", "--minutes", "0.4", "--set", "learner.demonstrations=\"\"", "--set",
                 "train.demonstration_episodes=20", "--set",
                 "learner.demonstration_updates=1000000"});
   REQUIRE(run.WaitForExit(seconds(120)));

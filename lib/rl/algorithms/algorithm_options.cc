@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/algorithm_options.h"
 
+#include <cstdint>
+#include <string>
+
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/estimators/exploration_family.h"
 
@@ -21,8 +24,8 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                 .max = 1});
   visitor.Knob(
       "middle_gamma", middle_gamma,
-      {.help = "discount of the seventh policy after the first in the family of Agent57; 0: "
-               "discounts are those of NGU",
+      {.help = "discount of the seventh policy after the first in the family of Agent57, which has "
+               "at least 10; 0: discounts are those of NGU",
        .min = 0,
        .max = 1});
   visitor.Knob("relabelled_share", relabelled_share,
@@ -178,6 +181,12 @@ absl::Status AlgorithmOptions::AppendMembers(model::PolicySpec& policy) const {
   if (middle_gamma > 0 && (middle_gamma < least_gamma || middle_gamma > gamma)) {
     return runtime::InvalidArgument(
         "algorithm.middle_gamma is above 0, which needs a value from least_gamma to gamma");
+  }
+  constexpr std::int64_t kLeastMembers = 10;
+  if (middle_gamma > 0 && members < kLeastMembers) {
+    return runtime::InvalidArgument(
+        "algorithm.middle_gamma is above 0, which needs algorithm.members of at least " +
+        std::to_string(kLeastMembers));
   }
   policy.observation_size += members;
   if (policy.has_split_values()) policy.observation_size += estimators::kSplitNumbers;

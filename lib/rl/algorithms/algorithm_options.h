@@ -26,7 +26,8 @@ struct AlgorithmOptions {
   // 0: there is no family.
   std::int64_t members = 0;
   double least_gamma = 0.99;
-  // The discount of policy 7 of Agent57's family, between the two. 0: discounts are those of NGU.
+  // The discount of policy 7 of Agent57's family, between the two, with at least 10 policies.
+  // 0: discounts are those of NGU.
   double middle_gamma = 0;
   // With split_values: the share of the unrolls of a batch that are trained on as if a policy drawn
   // at random had played them (relabelling.h).
@@ -123,8 +124,8 @@ struct AlgorithmOptions {
   }
   ActionValueTargetOptions action_value_targets() const;
   // Makes the network see which policy of the family acts, and makes room for the numbers that
-  // split_values need. INVALID_ARGUMENT, which names the knob,
-  // where it cannot, and for discounts that no family has.
+  // split_values need. INVALID_ARGUMENT, which names the knob, where it cannot, and for discounts
+  // that no family has.
   absl::Status AppendMembers(model::PolicySpec& policy) const;
   // INVALID_ARGUMENT for an unknown optimiser, or an option of it that is out of range.
   absl::StatusOr<training::OptimiserOptions> optimiser_options() const;

@@ -85,7 +85,8 @@ class Normalisation {
 
 // Returns the moments of `text`, as Serialise writes them, with those of `observation_size` numbers
 // of an observation. Numbers that are added begin with mean 0 and deviation 1; then all count as
-// few rows, so that these are soon what is observed. INVALID_ARGUMENT for a text that is none.
+// few rows, so that these are soon what is observed. With 0 numbers moments of observations begin
+// anew when they are restored. INVALID_ARGUMENT for a text that is none.
 absl::StatusOr<std::string> FitMoments(std::string_view text, std::int64_t observation_size);
 
 // Returns the discounted sum of rewards up to each row, [T, B].

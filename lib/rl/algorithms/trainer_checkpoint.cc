@@ -134,8 +134,10 @@ absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoi
 absl::StatusOr<model::FitReport> FitToNetwork(const model::PolicySpec& spec, std::uint64_t seed,
                                               TrainerCheckpoint& checkpoint) {
   if (!checkpoint.normalisation.empty()) {
+    // Values that are split put numbers before those of the task, which moments do not tell apart.
+    const bool fits = checkpoint.spec.has_split_values() == spec.has_split_values();
     SHOAL_ASSIGN_OR_RETURN(checkpoint.normalisation,
-                           FitMoments(checkpoint.normalisation, spec.observation_size));
+                           FitMoments(checkpoint.normalisation, fits ? spec.observation_size : 0));
   }
   const model::ParameterLayout from =
       std::exchange(checkpoint.layout, model::ParameterLayout::Of(spec));

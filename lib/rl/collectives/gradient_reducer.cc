@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/collectives/gradient_reducer.h"
 
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "rl/collectives/launch.h"
@@ -37,6 +39,17 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> Connect(const RankEnvironment& 
 
 absl::StatusOr<std::vector<int>> GradientReducer::TakeConnections() {
   return runtime::FailedPrecondition("the ranks are connected by another transport than sockets");
+}
+
+absl::Status CheckColour(std::int64_t colour) {
+  if (colour >= 0 && colour <= std::numeric_limits<std::int32_t>::max()) return absl::OkStatus();
+  return runtime::InvalidArgument("the colour " + std::to_string(colour) +
+                                  " of a group is not from 0 to 2^31 - 1");
+}
+
+absl::StatusOr<std::unique_ptr<GradientReducer>> SingleRank::Split(std::int64_t colour) {
+  SHOAL_RETURN_IF_ERROR(CheckColour(colour));
+  return std::make_unique<SingleRank>();
 }
 
 absl::StatusOr<std::unique_ptr<GradientReducer>> GradientReducer::Split(std::int64_t) {

@@ -87,6 +87,9 @@ class GradientReducer {
   virtual Communication communication() const { return {}; }
 };
 
+// INVALID_ARGUMENT for a colour that GradientReducer::Split does not take.
+absl::Status CheckColour(std::int64_t colour);
+
 // A group of one rank, in which every call is the identity. The rank may keep the number that it
 // has in a larger group, with which it only exchanges gradients.
 class SingleRank final : public GradientReducer {
@@ -105,9 +108,7 @@ class SingleRank final : public GradientReducer {
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}
   absl::StatusOr<std::vector<int>> TakeConnections() override { return std::vector<int>{-1}; }
-  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t) override {
-    return std::make_unique<SingleRank>();
-  }
+  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour) override;
 
  private:
   const std::int64_t rank_;

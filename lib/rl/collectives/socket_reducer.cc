@@ -136,10 +136,7 @@ absl::StatusOr<std::vector<int>> SocketReducer::TakeConnections() {
 }
 
 absl::StatusOr<std::unique_ptr<GradientReducer>> SocketReducer::Split(std::int64_t colour) {
-  if (colour < 0 || colour > std::numeric_limits<std::int32_t>::max()) {
-    return runtime::InvalidArgument("the colour " + std::to_string(colour) +
-                                    " of a group is not from 0 to 2^31 - 1");
-  }
+  SHOAL_RETURN_IF_ERROR(CheckColour(colour));
   if (!failure_.ok()) return Numbered(failure_);
   if (world_size_ == 1) return std::make_unique<SingleRank>();
   const std::int64_t peer = rank_ == 0 ? world_size_ - 1 : 0;

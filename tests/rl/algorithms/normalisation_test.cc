@@ -172,6 +172,11 @@ TEST_CASE("moments are fitted to more and to fewer numbers, and new ones soon co
   REQUIRE(narrower.Restore(FitMoments(text, 1).value()).ok());
   REQUIRE(narrower.observation_mean() == std::vector<float>{mean[0]});
   REQUIRE(narrower.observation_scale() == std::vector<float>{scale[0]});
+  Normalisation anew(more, {.normalise_returns = true}, alone);
+  REQUIRE(anew.Restore(FitMoments(text, 0).value()).ok());
+  REQUIRE(anew.observation_mean() == std::vector<float>{0, 0, 0});
+  REQUIRE(anew.observation_scale() == std::vector<float>{1, 1, 1});
+  REQUIRE(anew.return_deviation() == normalisation.return_deviation());
   REQUIRE(absl::IsInvalidArgument(FitMoments("{", 3).status()));
   // Without moments of observations there are none to fit.
   Normalisation none(SmallSpec(), {.normalise_returns = true}, alone);

@@ -470,6 +470,26 @@ TEST_CASE("A trainer of split values learns both") {
   REQUIRE(last.priorities.size() == 2);
 }
 
+TEST_CASE("A trainer relabels the share of unrolls that it is told to, however it takes a step") {
+  const model::PolicySpec spec = SplitSpec("sum", true);
+  const auto trained = [&](double share, bool by_rank) {
+    AlgorithmOptions options = SplitOptions(false);
+    options.relabelled_share = share;
+    const auto trainer = Trainer(spec, options);
+    const UnrollBatch batch = Episodes(8);
+    if (by_rank) {
+      const RankGradient gradient = trainer->ComputeGradient(batch).value();
+      return NumbersOf(gradient.values);
+    }
+    REQUIRE(trainer->Update(batch).ok());
+    return std::vector<float>(trainer->parameters().begin(), trainer->parameters().end());
+  };
+  for (const bool by_rank : {false, true}) {
+    REQUIRE(trained(0, by_rank) == trained(0, by_rank));
+    REQUIRE(trained(1, by_rank) != trained(0, by_rank));
+  }
+}
+
 TEST_CASE("Split values are refused where there is no family, or no network that has them") {
   collectives::SingleRank alone;
   const auto create = [&](const model::PolicySpec& spec, const AlgorithmOptions& options) {
@@ -485,6 +505,8 @@ TEST_CASE("Split values are refused where there is no family, or no network that
   relabelling.relabelled_share = 0.5;
   REQUIRE(create(spec, relabelling).ok());
   REQUIRE(absl::IsInvalidArgument(create(SplitSpec("none", true), relabelling)));
+  REQUIRE(absl::IsInvalidArgument(CheckClones(spec)));
+  REQUIRE(CheckClones(SplitSpec("none", true)).ok());
   const auto refused = [&](const auto& change) {
     model::PolicySpec changed = spec;
     change(changed);
@@ -519,6 +541,9 @@ TEST_CASE("A middle discount makes the family that of Agent57") {
     options.middle_gamma = middle;
     REQUIRE(absl::IsInvalidArgument(options.AppendMembers(spec)));
   }
+  options.middle_gamma = 0.95;
+  options.members = 9;
+  REQUIRE(absl::IsInvalidArgument(options.AppendMembers(spec)));
 }
 
 }  // namespace

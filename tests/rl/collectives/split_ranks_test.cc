@@ -60,6 +60,7 @@ TEST_CASE("a rank whose colour no other one gave is a group of one") {
   }));
   SingleRank alone;
   REQUIRE(alone.Split(3).value()->world_size() == 1);
+  REQUIRE(absl::IsInvalidArgument(alone.Split(-1).status()));
 }
 
 TEST_CASE("groups are split into groups, and outlive the group that they come from") {

@@ -333,7 +333,7 @@ TEST_CASE("a rank that is lost within a step ends the step of its group, which n
   REQUIRE(absl::IsUnavailable(ends[2]));
   REQUIRE(runtime::Message(ends[2]) ==
           "in the group of ranks 2, 3, counted from 0: rank 1 was lost: it closed the connection");
-  // Rank 1 has the same part of the model as rank 3, and rank 0 meets rank 1 in the norm.
+  // Rank 1 has the same part of the model as rank 3, and rank 0 the same as rank 2, which ended.
   REQUIRE(absl::IsUnavailable(ends[1]));
   REQUIRE(absl::IsUnavailable(ends[0]));
 }
