@@ -111,6 +111,28 @@ TEST_CASE("two ranks have the curve of one") {
   }
 }
 
+// Trains for so many steps more with so many ranks.
+void GoOn(const PretrainingOptions& options, const Corpus& corpus, std::size_t ranks, int steps) {
+  doubles::RunRanks(ranks, [&](std::size_t, collectives::GradientReducer& reducer) {
+    std::ostringstream out;
+    return Pretrain(options, corpus.material, reducer, After(steps), out);
+  });
+}
+
+// Requires that two runs have the same curve of losses, up to rounding.
+void RequireSameLosses(const PretrainingOptions& one, const PretrainingOptions& other) {
+  const auto expected = Rows(one.output);
+  const auto rows = Rows(other.output);
+  REQUIRE(rows.size() == expected.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const char* key : {"loss", "held_out_loss"}) {
+      if (!expected[i].contains(key)) continue;
+      REQUIRE(rows[i].at(key).get<double>() ==
+              Approx(expected[i].at(key).get<double>()).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("a run that ranks have divided goes on with other ranks and stages, on the same curve") {
   const TemporaryFolder folder;
   const PretrainingOptions alone = Options(folder, "alone");
@@ -120,26 +142,14 @@ TEST_CASE("a run that ranks have divided goes on with other ranks and stages, on
   options.resume = true;
   const auto train = [&](std::size_t ranks, std::int64_t stage, int steps) {
     options.zero_stage = stage;
-    doubles::RunRanks(ranks, [&](std::size_t, collectives::GradientReducer& reducer) {
-      std::ostringstream out;
-      return Pretrain(options, corpus.material, reducer, After(steps), out);
-    });
+    GoOn(options, corpus, ranks, steps);
   };
   train(2, 2, 3);
   train(3, 3, 2);
   train(1, 0, 2);
   train(2, 1, 1);
   train(4, 3, 1000);
-  const auto one = Rows(alone.output);
-  const auto divided = Rows(options.output);
-  REQUIRE(one.size() == divided.size());
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    for (const char* key : {"loss", "held_out_loss"}) {
-      if (!one[i].contains(key)) continue;
-      REQUIRE(divided[i].at(key).get<double>() ==
-              Approx(one[i].at(key).get<double>()).epsilon(1e-5));
-    }
-  }
+  RequireSameLosses(alone, options);
 }
 
 TEST_CASE("a run that ranks divide by tensor parallelism goes on with other sizes, and back") {
@@ -151,26 +161,14 @@ TEST_CASE("a run that ranks divide by tensor parallelism goes on with other size
   options.resume = true;
   const auto train = [&](std::size_t ranks, std::int64_t tensor, int steps) {
     options.tensor_parallel = tensor;
-    doubles::RunRanks(ranks, [&](std::size_t, collectives::GradientReducer& reducer) {
-      std::ostringstream out;
-      return Pretrain(options, corpus.material, reducer, After(steps), out);
-    });
+    GoOn(options, corpus, ranks, steps);
   };
   train(2, 2, 3);
   train(1, 1, 3);
   train(4, 2, 2);
   train(2, 1, 2);
   train(2, 2, 1000);
-  const auto one = Rows(alone.output);
-  const auto divided = Rows(options.output);
-  REQUIRE(one.size() == divided.size());
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    for (const char* key : {"loss", "held_out_loss"}) {
-      if (!one[i].contains(key)) continue;
-      REQUIRE(divided[i].at(key).get<double>() ==
-              Approx(one[i].at(key).get<double>()).epsilon(1e-5));
-    }
-  }
+  RequireSameLosses(alone, options);
   const auto expected = language::ReadGpt2Folder(alone.output + "/model").value();
   const auto model = language::ReadGpt2Folder(options.output + "/model").value();
   REQUIRE(model.config == expected.config);
