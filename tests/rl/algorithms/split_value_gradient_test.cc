@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "platform/runtime/random.h"
+#include "rl/algorithms/algorithm_fit.h"
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/relabelling.h"
 #include "rl/algorithms/target_estimation.h"
@@ -478,11 +479,10 @@ TEST_CASE("A trainer relabels the share of unrolls that it is told to, however i
     const auto trainer = Trainer(spec, options);
     const UnrollBatch batch = Episodes(8);
     if (by_rank) {
-      const RankGradient gradient = trainer->ComputeGradient(batch).value();
-      return NumbersOf(gradient.values);
+      return trainer->ComputeGradient(batch).value().values;
     }
     REQUIRE(trainer->Update(batch).ok());
-    return std::vector<float>(trainer->parameters().begin(), trainer->parameters().end());
+    return trainer->Parameters();
   };
   for (const bool by_rank : {false, true}) {
     REQUIRE(trained(0, by_rank) == trained(0, by_rank));
