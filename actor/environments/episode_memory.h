@@ -76,8 +76,8 @@ enum class Mark : std::uint8_t {
   // it is answered otherwise.
   kInRefusal,
   // A part that gives a BIOS attribute another value, where by the service's registry the present
-  // one may keep an attribute from being written that the goal's text names, and the new one may not
-  // (AttributeRegistry::LocksOf).
+  // one may keep an attribute from being written that the goal's text names, and the new one may
+  // not (AttributeRegistry::LocksOf).
   kUnlocks,
 };
 inline constexpr std::int64_t kMarkKinds = 19;
