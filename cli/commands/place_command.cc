@@ -23,6 +23,7 @@
 #include "cli/session/run_directory.h"
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
+#include "placement/group_graph.h"
 #include "placement/peers.h"
 #include "placement/schedule_chart.h"
 #include "placement/simulator.h"
@@ -264,7 +265,8 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
                        }});
 }
 
-// What the policy of the run found: its greedy placement, and with samples the best of all.
+// What the policy of the run found: its greedy placement, with samples the best of all, and what a
+// search around the best of these finds.
 absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet& devices,
                                             placement::Simulator& simulator,
                                             const PlaceFlags& flags) {
@@ -299,6 +301,16 @@ absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet&
   };
   SHOAL_RETURN_IF_ERROR(add("policy", 1));
   if (placements.size() > 1) SHOAL_RETURN_IF_ERROR(add("policy samples", placements.size()));
+  if (flags.refine > 0) {
+    SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
+                           placement::ParseDistributionRules(OverridesOf(flags, true)));
+    const Placement best = peers.back().found.placement;
+    SHOAL_ASSIGN_OR_RETURN(placement::Found found,
+                           placement::SearchByDistribution(
+                               "refine", rules.refine, MakeGroupGraph(graph, simulator), simulator,
+                               {.evaluations = flags.refine, .seed = flags.seed}, best));
+    peers.push_back({.method = "policy refined", .found = std::move(found)});
+  }
   return peers;
 }
 
@@ -315,8 +327,9 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
                          placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
   SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
                          placement::Simulator::Create(graph, devices));
-  if (flags.samples > 0 && flags.policy.empty()) {
-    return runtime::InvalidArgument("--samples are of a policy, and there is no --policy");
+  if ((flags.samples > 0 || flags.refine > 0) && flags.policy.empty()) {
+    return runtime::InvalidArgument(
+        "--samples and --refine are of a policy, and there is no --policy");
   }
   Answer answer;
   // That a policy cannot be asked is said before the searches, which take their time.
@@ -400,6 +413,10 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           "--samples", flags->samples,
           "placements that are drawn from the policy beside its greedy one; the best counts")
       ->check(CLI::Range(0, 100'000));
+  place
+      ->add_option("--refine", flags->refine,
+                   "placements that a search tries around the best one of the policy")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}));
   place->add_option("--page", flags->page,
                     "HTML file to write, with the schedule as a picture, devices and links over "
                     "time, and the best step of each search over the placements it tried");

@@ -29,6 +29,8 @@ struct PlaceFlags {
   std::string policy;
   // Placements that are drawn from the policy beside its greedy one.
   std::uint64_t samples = 0;
+  // Placements that are tried around the policy's best one.
+  std::uint64_t refine = 0;
   // Where the page and the placement are written; empty for nowhere.
   std::string page;
   std::string save;
@@ -37,9 +39,9 @@ struct PlaceFlags {
 // Returns what the command prints: each method's step time, what limits the best placement, and the
 // memory, work and groups of each device. Writes the files that the flags name. Progress goes to
 // standard error. INVALID_ARGUMENT for a model in ONNX, saying how a graph is made of it.
-// INVALID_ARGUMENT also for samples without a policy, and for a run that was trained on something
-// else. RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory; other errors
-// are those of the files.
+// INVALID_ARGUMENT also for samples or refinement without a policy, and for a run that was trained
+// on something else. RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory;
+// other errors are those of the files.
 absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags);
 
 // Becomes the program `profiler` of the folder `programs`, which measures this machine's processor

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "placement/device_distribution.h"
+#include "placement/choice_distribution.h"
+#include "placement/choices.h"
 #include "placement/policy_gradient.h"
 #include "platform/runtime/random.h"
 #include "rl/estimators/elites.h"
@@ -15,19 +16,40 @@
 namespace shoal::placement {
 namespace {
 
+// The probabilities with which a search begins: to follow, if that is possible, and every device
+// alike.
+std::vector<double> FirstProbabilities(std::size_t groups, std::size_t devices, double follow) {
+  std::vector<double> probabilities;
+  for (std::size_t group = 0; group < groups; ++group) {
+    probabilities.insert(probabilities.end(), devices, (1 - follow) / static_cast<double>(devices));
+    if (follow > 0) probabilities.push_back(follow);
+  }
+  return probabilities;
+}
+
+// Mixes `start` into the probabilities `first` by the share `weight`; `first` without a start.
+std::vector<double> Around(const Choices& start, double weight, std::vector<double> first) {
+  if (start.empty()) return first;
+  const std::size_t choices = first.size() / start.size();
+  for (double& probability : first) probability *= 1 - weight;
+  for (std::size_t group = 0; group < start.size(); ++group) {
+    first[group * choices + start[group]] += weight;
+  }
+  return first;
+}
+
 void FitToElites(std::span<const Sample> samples, const DistributionRule& rule,
-                 DeviceDistribution& distribution) {
+                 std::span<const double> first, ChoiceDistribution& distribution) {
   std::vector<float> rewards;
   for (const Sample& sample : samples) rewards.push_back(static_cast<float>(sample.reward));
   const std::vector<std::size_t> elites = estimators::Elites(rewards, 100 * (1 - rule.elites));
-  const std::size_t devices = distribution.devices();
   const double share = (1 - rule.uniform) / static_cast<double>(elites.size());
-  std::vector<double> probabilities(distribution.probabilities().size(),
-                                    rule.uniform / static_cast<double>(devices));
+  std::vector<double> probabilities;
+  for (const double probability : first) probabilities.push_back(rule.uniform * probability);
   for (const std::size_t elite : elites) {
-    const Placement& placement = samples[elite].placement;
-    for (std::size_t group = 0; group < placement.size(); ++group) {
-      probabilities[group * devices + placement[group]] += share;
+    const Choices& choices = samples[elite].choices;
+    for (std::size_t group = 0; group < choices.size(); ++group) {
+      probabilities[group * distribution.choices() + choices[group]] += share;
     }
   }
   distribution.SetProbabilities(std::move(probabilities));
@@ -45,7 +67,7 @@ class Learner {
  public:
   explicit Learner(const DistributionRule& rule) : rule_(rule), reinforce_(rule.learning_rate) {}
 
-  void Learn(std::span<const Sample> samples, DeviceDistribution& distribution) {
+  void Learn(std::span<const Sample> samples, ChoiceDistribution& distribution) {
     if (rule_.gradient == Gradient::kReinforce) return reinforce_.Learn(samples, distribution);
     const Proximal proximal{.steps = static_cast<int>(rule_.steps),
                             .learning_rate = rule_.learning_rate,
@@ -85,10 +107,18 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
                   .min = 2,
                   .max = kMostPlacements});
     visitor.Knob("elites", elites, {.help = "share of the best", .min = 1e-6, .max = 1});
-    visitor.Knob(
-        "uniform", uniform,
-        {.help = "share of the uniform distribution in the mixture", .min = 1e-6, .max = 1});
+    visitor.Knob("uniform", uniform,
+                 {.help = "share of the first distribution in the mixture: the uniform one, beside "
+                          "the probability to follow",
+                  .min = 1e-6,
+                  .max = 1});
   }
+  visitor.Knob(
+      "follow", follow,
+      {.help = "probability, at first, that a group follows its neighbours to their device; "
+               "with 0 every group chooses a device of its own",
+       .min = 0,
+       .max = 0.999});
 }
 
 void DistributionRules::Visit(runtime::Visitor& visitor) {
@@ -96,6 +126,7 @@ void DistributionRules::Visit(runtime::Visitor& visitor) {
   visitor.Group("reinforce", reinforce);
   visitor.Group("ppo", ppo);
   visitor.Group("post", post);
+  visitor.Group("refine", refine);
 }
 
 absl::StatusOr<DistributionRules> ParseDistributionRules(
@@ -109,7 +140,9 @@ absl::StatusOr<DistributionRules> ParseDistributionRules(
 }
 
 absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,
-                                           Simulator& simulator, const SearchOptions& options) {
+                                           const GroupGraph& groups, Simulator& simulator,
+                                           const SearchOptions& options,
+                                           const std::optional<Placement>& from) {
   const bool learns = rule.gradient != Gradient::kNone;
   const auto gradient_every = static_cast<std::size_t>(learns ? rule.gradient_every : 0);
   const auto elites_every =
@@ -121,16 +154,22 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
   }
   Trial trial(simulator, options);
   runtime::Random random(runtime::DeriveSeed(options.seed, name));
-  DeviceDistribution distribution(simulator.groups(), simulator.devices());
+  const std::vector<double> first =
+      FirstProbabilities(simulator.groups(), simulator.devices(), rule.follow);
+  ChoiceDistribution distribution(simulator.groups(), first.size() / simulator.groups());
+  const ChoiceDecoder decoder(groups, simulator.devices());
+  if (from) SHOAL_RETURN_IF_ERROR(trial.Cost(*from).status());
+  const Choices start = !from ? Choices() : rule.follow > 0 ? decoder.Encode(*from) : *from;
+  distribution.SetProbabilities(Around(start, rule.start, first));
   Learner learner(rule);
   // Those since the last closed form, or without it, since the last gradient.
   std::vector<Sample> samples;
   while (!trial.Ended()) {
-    Placement placement = distribution.Draw(random);
-    SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(placement));
-    samples.push_back({.placement = std::move(placement), .reward = -std::sqrt(cost)});
+    Choices choices = distribution.Draw(random);
+    SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(decoder.Decode(choices)));
+    samples.push_back({.choices = std::move(choices), .reward = -std::sqrt(cost)});
     if (rule.cross_entropy && samples.size() == elites_every) {
-      FitToElites(samples, rule, distribution);
+      FitToElites(samples, rule, first, distribution);
       samples.clear();
     } else if (learns && samples.size() % gradient_every == 0) {
       learner.Learn(std::span(samples).last(gradient_every), distribution);

@@ -4,16 +4,19 @@
 // Post (Gao, Chen and Li, "Post: device placement with cross-entropy minimization and proximal
 // policy optimization", NeurIPS 2018, algorithm 1) does both of two things: after every K
 // placements it takes steps of a policy gradient, and instead of that after every N the closed form
-// of cross-entropy minimisation: a group's probabilities are the shares of devices among the best
-// of these N, mixed with the uniform distribution. Searches that do one of the two are the same
-// loop with the other one left out. Not thread-safe.
+// of cross-entropy minimisation: a group's probabilities are the shares of choices among the best
+// of these N, mixed with the distribution at first. Searches that do one of the two are the same
+// loop with the other one left out. Beyond the paper, whose groups choose among devices with equal
+// probabilities at first, a group may follow its neighbours (choices.h). Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "placement/group_graph.h"
 #include "placement/trial.h"
 #include "platform/runtime/config.h"
 
@@ -32,9 +35,15 @@ struct DistributionRule {
   double learning_rate = 0.1;
   std::int64_t steps = 10;
   double penalty = 1;
-  // The share of the best, and that of the uniform distribution in the mixture.
+  // The share of the best, and that of the distribution at first in the mixture.
   double elites = 0.1;
   double uniform = 0.1;
+  // The probability at first of following; devices are equally likely for the rest. With 0 there is
+  // no such choice.
+  double follow = 0.5;
+  // Of a search that begins with a placement: the probability at first of what that one has for a
+  // group. The rest is as without one. 0 for all other searches.
+  double start = 0;
 
   void Visit(runtime::Visitor& visitor);
 };
@@ -43,19 +52,28 @@ struct DistributionRule {
 // networks of 20 to 50 groups (tests/bars/placement).
 struct DistributionRules {
   DistributionRule cross_entropy{
-      .cross_entropy = true, .cross_entropy_every = 1000, .elites = 0.01, .uniform = 0.1};
+      .cross_entropy = true, .cross_entropy_every = 1000, .elites = 0.05, .uniform = 0.02};
   DistributionRule reinforce{
-      .gradient = Gradient::kReinforce, .gradient_every = 10, .learning_rate = 0.01};
+      .gradient = Gradient::kReinforce, .gradient_every = 50, .learning_rate = 0.02};
   DistributionRule ppo{
-      .gradient = Gradient::kProximal, .gradient_every = 50, .learning_rate = 0.3, .penalty = 3};
+      .gradient = Gradient::kProximal, .gradient_every = 50, .learning_rate = 1, .penalty = 3};
   DistributionRule post{.gradient = Gradient::kProximal,
                         .cross_entropy = true,
-                        .gradient_every = 50,
-                        .cross_entropy_every = 500,
+                        .gradient_every = 5,
+                        .cross_entropy_every = 50,
                         .learning_rate = 0.3,
-                        .penalty = 3,
                         .elites = 0.05,
-                        .uniform = 0.05};
+                        .uniform = 0.1};
+  // Post from a placement that is good already, with few placements to try.
+  DistributionRule refine{.gradient = Gradient::kProximal,
+                          .cross_entropy = true,
+                          .gradient_every = 20,
+                          .cross_entropy_every = 200,
+                          .learning_rate = 0.3,
+                          .penalty = 3,
+                          .elites = 0.05,
+                          .uniform = 0.05,
+                          .start = 0.5};
 
   // Reads [placement.search.post] and so on.
   void Visit(runtime::Visitor& visitor);
@@ -68,8 +86,12 @@ absl::StatusOr<DistributionRules> ParseDistributionRules(const std::vector<std::
 // Tries options.evaluations placements. `name` chooses the random draws, so that two searches with
 // the same seed draw different placements. INVALID_ARGUMENT if both are used and
 // cross_entropy_every is no multiple of gradient_every, since a gradient needs placements of one
-// distribution. REQUIRES: settings are within the bounds of their knobs, evaluations >= 1.
+// distribution. With `from`, that placement is the first that is tried, and the distribution begins
+// around it. REQUIRES: settings are within the bounds of their knobs, evaluations >= 1, `groups`
+// and `simulator` are of one graph, which has a group, and `from` is a placement of it.
 absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,
-                                           Simulator& simulator, const SearchOptions& options);
+                                           const GroupGraph& groups, Simulator& simulator,
+                                           const SearchOptions& options,
+                                           const std::optional<Placement>& from = std::nullopt);
 
 }  // namespace shoal::placement

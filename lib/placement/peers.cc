@@ -41,14 +41,13 @@ absl::Status CheckSearches(const std::vector<std::string>& names) {
 
 // REQUIRES: `name` is one of kSearches.
 absl::StatusOr<std::optional<Found>> Search(const std::string& name, const DistributionRules& rules,
-                                            const Placement& start,
-                                            const std::vector<std::size_t>& order,
+                                            const Placement& start, const GroupGraph& groups,
                                             Simulator& simulator, const SearchOptions& options) {
-  if (name == "annealing") return Anneal(simulator, start, order, options);
+  if (name == "annealing") return Anneal(simulator, start, groups.order, options);
   for (const auto& [known, rule] :
        {std::pair("cross-entropy", &rules.cross_entropy), std::pair("reinforce", &rules.reinforce),
         std::pair("ppo", &rules.ppo), std::pair("post", &rules.post)}) {
-    if (name == known) return SearchByDistribution(name, *rule, simulator, options);
+    if (name == known) return SearchByDistribution(name, *rule, groups, simulator, options);
   }
   return BruteForce(simulator, options);
 }
@@ -84,7 +83,7 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
         .seed = options.seed,
         .progress = [&](std::uint64_t tried) { options.progress(name, tried); }};
     SHOAL_ASSIGN_OR_RETURN(std::optional<Found> found,
-                           Search(name, options.rules, start, groups.order, simulator, search));
+                           Search(name, options.rules, start, groups, simulator, search));
     if (found) peers.push_back({.method = name, .found = *std::move(found)});
   }
   return peers;

@@ -31,7 +31,7 @@ std::vector<double> NormalisedRewards(std::span<const Sample> samples) {
 
 }  // namespace
 
-void Reinforce::Learn(std::span<const Sample> samples, DeviceDistribution& distribution) {
+void Reinforce::Learn(std::span<const Sample> samples, ChoiceDistribution& distribution) {
   constexpr double kBaselineShare = 0.1;
   constexpr double kFirst = 0.9;
   constexpr double kSecond = 0.999;
@@ -40,9 +40,8 @@ void Reinforce::Learn(std::span<const Sample> samples, DeviceDistribution& distr
   baseline_ = batches_ == 0 ? mean : baseline_;
   std::vector<double> change(distribution.probabilities().size());
   for (const Sample& sample : samples) {
-    distribution.AddLogGradient(sample.placement,
-                                (sample.reward - baseline_) / static_cast<double>(samples.size()),
-                                change);
+    distribution.AddLogGradient(
+        sample.choices, (sample.reward - baseline_) / static_cast<double>(samples.size()), change);
   }
   baseline_ += kBaselineShare * (mean - baseline_);
   ++batches_;
@@ -59,26 +58,26 @@ void Reinforce::Learn(std::span<const Sample> samples, DeviceDistribution& distr
   distribution.Move(change);
 }
 
-void Proximal::Learn(std::span<const Sample> samples, DeviceDistribution& distribution) const {
-  const std::size_t devices = distribution.devices();
+void Proximal::Learn(std::span<const Sample> samples, ChoiceDistribution& distribution) const {
+  const std::size_t choices = distribution.choices();
   const std::vector<double> drawn_from(distribution.probabilities().begin(),
                                        distribution.probabilities().end());
   const std::vector<double> advantages = NormalisedRewards(samples);
-  // A sample enters a group's objective through its device alone.
+  // A sample enters a group's objective through its choice alone.
   std::vector<double> worth(drawn_from.size());
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    for (std::size_t group = 0; group < samples[i].placement.size(); ++group) {
-      const std::size_t at = group * devices + samples[i].placement[group];
+    for (std::size_t group = 0; group < samples[i].choices.size(); ++group) {
+      const std::size_t at = group * choices + samples[i].choices[group];
       worth[at] += advantages[i] / (static_cast<double>(samples.size()) * drawn_from[at]);
     }
   }
   std::vector<double> change(drawn_from.size());
   for (int step = 0; step < steps; ++step) {
     const std::span<const double> now = distribution.probabilities();
-    for (std::size_t first = 0; first < change.size(); first += devices) {
+    for (std::size_t first = 0; first < change.size(); first += choices) {
       double mean = 0;
-      for (std::size_t i = first; i < first + devices; ++i) mean += now[i] * worth[i];
-      for (std::size_t i = first; i < first + devices; ++i) {
+      for (std::size_t i = first; i < first + choices; ++i) mean += now[i] * worth[i];
+      for (std::size_t i = first; i < first + choices; ++i) {
         change[i] =
             learning_rate * (now[i] * (worth[i] - mean) - penalty * (now[i] - drawn_from[i]));
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy gradients of a DeviceDistribution, by hand, from placements that were drawn from it.
+// Policy gradients of a ChoiceDistribution, by hand, from placements that were drawn from it.
 //
 // The reward of a placement is -sqrt(its cost), as in Mirhoseini et al., "Device placement
 // optimization with reinforcement learning", ICML 2017; a failed placement's cost is in
@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "placement/device_distribution.h"
+#include "placement/choice_distribution.h"
 
 namespace shoal::placement {
 
 struct Sample {
-  Placement placement;
+  Choices choices;
   double reward = 0;
 };
 
@@ -28,7 +28,7 @@ class Reinforce {
 
   // REQUIRES: there is a sample, all were drawn from `distribution` as it is, and it is always the
   // same one.
-  void Learn(std::span<const Sample> samples, DeviceDistribution& distribution);
+  void Learn(std::span<const Sample> samples, ChoiceDistribution& distribution);
 
  private:
   const double learning_rate_;
@@ -53,7 +53,7 @@ struct Proximal {
   double learning_rate = 1;
   double penalty = 1;
 
-  void Learn(std::span<const Sample> samples, DeviceDistribution& distribution) const;
+  void Learn(std::span<const Sample> samples, ChoiceDistribution& distribution) const;
 };
 
 }  // namespace shoal::placement

@@ -166,8 +166,8 @@ def placement():
              for number in range(1, 1 + len(settings["small"]["networks"]))]
     best = {"post_of_annealing": ("<=", 1.01),
             **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "HEFT", "Scotch", "METIS")}}
-    large = [placement_piece(path.stem, "large", path.stem, bars=fewer | best)
-             for path in sorted((ROOT / "data/placement/graphs").glob("*.json"))]
+    large = [placement_piece(name, "large", name, bars=fewer | best)
+             for name, part in settings["large"].items() if isinstance(part, dict)]
     return proof.Proof("placement", "whether the search post finds the optimum of small networks in fewer placements than its "
                        "parts and REINFORCE, and on six networks the best of all methods; a quarter of an hour (in CI: placement)",
                        small + large, [proof.Group("small", 6, fewer)])

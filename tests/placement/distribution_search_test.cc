@@ -34,56 +34,67 @@ std::vector<Named> AllDistributionRules() {
           {"post", rules.post}};
 }
 
-// Operations on devices of different speed, with transfers, of which brute force knows the best
-// placement.
-Simulator SmallProblem() {
+struct Problem {
+  Problem(const Graph& graph, const DeviceSet& devices)
+      : simulator(Simulator::Create(graph, devices).value()),
+        groups(MakeGroupGraph(graph, simulator)) {}
+
+  absl::StatusOr<Found> Search(const Named& named, const SearchOptions& options) {
+    return SearchByDistribution(named.name, named.rule, groups, simulator, options);
+  }
+
+  Simulator simulator;
+  GroupGraph groups;
+};
+
+// Operations with transfers, of which brute force knows the best placement.
+Problem SmallProblem() {
   runtime::Random random(12);
   Graph graph = RandomGraph(random, 14, 6);
   while (graph.groups.size() != 6) graph = RandomGraph(random, 14, 6);
-  return Simulator::Create(graph, EqualDevices(3, 100)).value();
+  return {graph, EqualDevices(3, 100)};
 }
 
 TEST_CASE("every distribution search reaches the optimum of brute force, with any seed") {
-  Simulator simulator = SmallProblem();
-  const Found best = BruteForce(simulator, {.evaluations = 729}).value().value();
-  for (const auto& [name, rule] : AllDistributionRules()) {
+  Problem problem = SmallProblem();
+  const Found best = BruteForce(problem.simulator, {.evaluations = 729}).value().value();
+  for (const Named& named : AllDistributionRules()) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      INFO(name << " with seed " << seed);
-      const Found found =
-          SearchByDistribution(name, rule, simulator, {.evaluations = 3'000, .seed = seed}).value();
+      INFO(named.name << " with seed " << seed);
+      const Found found = problem.Search(named, {.evaluations = 3'000, .seed = seed}).value();
       REQUIRE(found.step.cost() == best.step.cost());
-      REQUIRE(simulator.Run(found.placement).value().cost() == best.step.cost());
+      REQUIRE(problem.simulator.Run(found.placement).value().cost() == best.step.cost());
     }
   }
 }
 
 TEST_CASE("a distribution search learns: its last placements are better than its first") {
-  Simulator simulator = SmallProblem();
-  for (const auto& [name, rule] : AllDistributionRules()) {
-    INFO(name);
+  Problem problem = SmallProblem();
+  for (const Named& named : AllDistributionRules()) {
+    INFO(named.name);
     // The step of the latest placement is known when its progress is told.
     double first = 0;
     double last = 0;
     const SearchOptions options = {
         .evaluations = 4'000, .seed = 1, .progress = [&](std::uint64_t tried) {
           double finish = 0;
-          for (const OperationRun& run : simulator.Runs()) finish = std::max(finish, run.finish);
+          for (const OperationRun& run : problem.simulator.Runs())
+            finish = std::max(finish, run.finish);
           if (tried <= 200) first += finish;
           if (tried > 3'800) last += finish;
         }};
-    REQUIRE(SearchByDistribution(name, rule, simulator, options).ok());
-    REQUIRE(last < 0.85 * first);
+    REQUIRE(problem.Search(named, options).ok());
+    REQUIRE(last < 0.9 * first);
   }
 }
 
 TEST_CASE("the same seed tries the same placements, another one others") {
-  Simulator simulator = SmallProblem();
-  for (const auto& [name, rule] : AllDistributionRules()) {
-    INFO(name);
-    const auto improvements = [&, name = name, rule = rule](std::uint64_t seed) {
+  Problem problem = SmallProblem();
+  for (const Named& named : AllDistributionRules()) {
+    INFO(named.name);
+    const auto improvements = [&](std::uint64_t seed) {
       std::vector<std::pair<std::uint64_t, double>> list;
-      const Found found =
-          SearchByDistribution(name, rule, simulator, {.evaluations = 900, .seed = seed}).value();
+      const Found found = problem.Search(named, {.evaluations = 900, .seed = seed}).value();
       for (const Improvement& improvement : found.improvements) {
         list.emplace_back(improvement.evaluations, improvement.step.cost());
       }
@@ -95,15 +106,15 @@ TEST_CASE("the same seed tries the same placements, another one others") {
 }
 
 TEST_CASE("a distribution search tries as many placements as it may, to the last one") {
-  Simulator simulator = SmallProblem();
-  for (const auto& [name, rule] : AllDistributionRules()) {
+  Problem problem = SmallProblem();
+  for (const Named& named : AllDistributionRules()) {
     for (const std::uint64_t evaluations : {1, 19, 20, 21, 400, 401, 1'003}) {
       std::uint64_t told = 0;
       const Found found =
-          SearchByDistribution(name, rule, simulator,
-                               {.evaluations = evaluations,
-                                .seed = 1,
-                                .progress = [&](std::uint64_t tried) { told = tried; }})
+          problem
+              .Search(named, {.evaluations = evaluations,
+                              .seed = 1,
+                              .progress = [&](std::uint64_t tried) { told = tried; }})
               .value();
       REQUIRE(found.evaluations == evaluations);
       REQUIRE(told == evaluations);
@@ -122,14 +133,51 @@ TEST_CASE(
   }
   DeviceSet devices = EqualDevices(3, 30);
   devices.devices[0].memory_bytes = devices.devices[2].memory_bytes = 2;
-  Simulator simulator = Simulator::Create(graph, devices).value();
-  for (const auto& [name, rule] : AllDistributionRules()) {
-    INFO(name);
-    const Found found =
-        SearchByDistribution(name, rule, simulator, {.evaluations = 4'000, .seed = 1}).value();
+  Problem problem(graph, devices);
+  for (const Named& named : AllDistributionRules()) {
+    INFO(named.name);
+    const Found found = problem.Search(named, {.evaluations = 4'000, .seed = 1}).value();
     REQUIRE(found.placement == Placement(9, 1));
     REQUIRE(found.step.fits());
   }
+}
+
+TEST_CASE("a search that lets groups follow puts a chain on one of many equal devices sooner") {
+  Graph graph;
+  for (std::size_t i = 0; i < 24; ++i) {
+    AddOperation(graph, 1, 1, i == 0 ? std::vector<std::size_t>{} : std::vector{i - 1});
+  }
+  Problem problem(graph, EqualDevices(6, 100));
+  for (Named named : AllDistributionRules()) {
+    INFO(named.name);
+    const SearchOptions options = {.evaluations = 2'000, .seed = 1};
+    const double following = problem.Search(named, options).value().step.seconds;
+    named.rule.follow = 0;
+    const double choosing = problem.Search(named, options).value().step.seconds;
+    REQUIRE(following == 24);
+    REQUIRE(choosing > 24);
+  }
+}
+
+TEST_CASE("a search that begins with a good placement tries it first and stays around it") {
+  Graph graph;
+  for (std::size_t i = 0; i < 40; ++i) AddOperation(graph, 1, 0, {});
+  Problem problem(graph, EqualDevices(4, 100));
+  Placement from;
+  for (std::size_t i = 0; i < 40; ++i) from.push_back(i % 4);
+  from[7] = 0;
+  const DistributionRule rule = DistributionRules().refine;
+  const SearchOptions options = {.evaluations = 1'000, .seed = 1};
+  const Found found =
+      SearchByDistribution("refine", rule, problem.groups, problem.simulator, options, from)
+          .value();
+  REQUIRE(found.evaluations == 1'000);
+  REQUIRE(found.improvements.front().step.seconds == 11);
+  REQUIRE(found.step.seconds == 10);
+  const SearchOptions few = {.evaluations = 5, .seed = 1};
+  const Found without =
+      SearchByDistribution("refine", rule, problem.groups, problem.simulator, few).value();
+  REQUIRE(without.step.seconds > 11);
 }
 
 TEST_CASE("settings of a search can be overridden, and wrong ones are errors that name them") {
@@ -142,8 +190,8 @@ TEST_CASE("settings of a search can be overridden, and wrong ones are errors tha
   REQUIRE(rules.cross_entropy.uniform == 0.5);
   for (const char* wrong :
        {"placement.search.post.learning=1", "placement.search.reinforce.elites=0.1",
-        "placement.search.ppo.steps=0", "placement.search.cross_entropy.uniform=0",
-        "placement.search.hill=1"}) {
+        "placement.search.ppo.steps=0", "placement.search.ppo.follow=1",
+        "placement.search.cross_entropy.uniform=0", "placement.search.hill=1"}) {
     const absl::Status status = ParseDistributionRules({wrong}).status();
     INFO(status);
     REQUIRE(absl::IsInvalidArgument(status));
@@ -152,11 +200,11 @@ TEST_CASE("settings of a search can be overridden, and wrong ones are errors tha
 }
 
 TEST_CASE("a gradient that would mix placements of two distributions is refused") {
-  Simulator simulator = SmallProblem();
+  Problem problem = SmallProblem();
   DistributionRule rule = DistributionRules().post;
   rule.gradient_every = 30;
   rule.cross_entropy_every = 100;
-  const absl::Status status = SearchByDistribution("post", rule, simulator, {}).status();
+  const absl::Status status = problem.Search({"post", rule}, {}).status();
   REQUIRE(absl::IsInvalidArgument(status));
   REQUIRE(runtime::Message(status) ==
           "cross_entropy_every of post is 100, which is no multiple of its gradient_every, 30");

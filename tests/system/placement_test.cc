@@ -18,13 +18,15 @@ TEST_CASE("A policy learns to place random networks, and places one that it has 
   // Against rules, which are -100 each. What the policy does before it has learned is below -110.
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= -100);
 
-  const EndedRun placed = RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
-                                    "data/placement/devices/k80.toml", "--evaluations", "200",
-                                    "--policy", run.folder() + "/run", "--samples", "3"});
+  const EndedRun placed =
+      RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
+                "data/placement/devices/k80.toml", "--evaluations", "200", "--policy",
+                run.folder() + "/run", "--samples", "3", "--refine", "100"});
   INFO(placed.output);
   REQUIRE(placed.code == 0);
   REQUIRE(placed.Says("\npolicy "));
   REQUIRE(placed.Says("\npolicy samples "));
+  REQUIRE(placed.Says("\npolicy refined "));
 }
 
 }  // namespace shoal::tests

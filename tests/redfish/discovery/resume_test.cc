@@ -16,7 +16,7 @@ TEST_CASE("A process killed while it writes the capture leaves nothing that cann
   const std::string name = "dmtf-rackmount1";
   const Service service(name);
   int killed = 0;
-  for (int micros = 500; micros < 30'000; micros += 4'000) {
+  for (int micros = 500; micros < 30'000; micros += 8'000) {
     const doubles::TemporaryFolder folder;
     const CrawlToKill crawl{.capture = name, .address = service.address(), .folder = folder.path()};
     killed += CrawlAndDieWriting(crawl, micros) ? 0 : 1;

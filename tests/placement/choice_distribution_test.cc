@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "placement/device_distribution.h"
+#include "placement/choice_distribution.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -15,48 +15,47 @@ std::vector<double> SmallNumbers(runtime::Random& random, std::size_t count) {
   return numbers;
 }
 
-TEST_CASE("at first every placement is equally likely") {
-  const DeviceDistribution distribution(3, 4);
+TEST_CASE("at first all choices are equally likely") {
+  const ChoiceDistribution distribution(3, 4);
   REQUIRE(distribution.groups() == 3);
   REQUIRE(distribution.LogProbability({0, 3, 1}) == Approx(3 * std::log(0.25)));
 }
 
-TEST_CASE("the gradient of a placement's log-probability is that of finite differences") {
+TEST_CASE("the gradient of a draw's log-probability is that of finite differences") {
   constexpr double kStep = 1e-5;
   runtime::Random random(3);
   for (int i = 0; i < 20; ++i) {
-    DeviceDistribution distribution(3, 4);
+    ChoiceDistribution distribution(3, 4);
     distribution.Move(SmallNumbers(random, 12));
-    const Placement placement = RandomPlacement(random, 3, 4);
+    const Choices drawn = RandomPlacement(random, 3, 4);
     std::vector<double> gradient(12);
-    distribution.AddLogGradient(placement, 2, gradient);
+    distribution.AddLogGradient(drawn, 2, gradient);
     for (std::size_t logit = 0; logit < gradient.size(); ++logit) {
       std::vector<double> change(12);
       change[logit] = kStep;
-      DeviceDistribution more = distribution;
+      ChoiceDistribution more = distribution;
       more.Move(change);
       change[logit] = -kStep;
-      DeviceDistribution less = distribution;
+      ChoiceDistribution less = distribution;
       less.Move(change);
-      const double slope =
-          (more.LogProbability(placement) - less.LogProbability(placement)) / (2 * kStep);
+      const double slope = (more.LogProbability(drawn) - less.LogProbability(drawn)) / (2 * kStep);
       REQUIRE(gradient[logit] == Approx(2 * slope).margin(1e-8));
     }
   }
 }
 
-TEST_CASE("devices are drawn as often as they are probable, each group for itself") {
+TEST_CASE("choices are drawn as often as they are probable, each group for itself") {
   constexpr int kDraws = 40'000;
-  DeviceDistribution distribution(2, 3);
+  ChoiceDistribution distribution(2, 3);
   distribution.SetProbabilities({0.7, 0.2, 0.1, 0.05, 0.05, 0.9});
   runtime::Random random(1);
   std::vector<int> counts(6);
   int both = 0;
   for (int i = 0; i < kDraws; ++i) {
-    const Placement placement = distribution.Draw(random);
-    ++counts[placement[0]];
-    ++counts[3 + placement[1]];
-    both += placement[0] == 0 && placement[1] == 2 ? 1 : 0;
+    const Choices drawn = distribution.Draw(random);
+    ++counts[drawn[0]];
+    ++counts[3 + drawn[1]];
+    both += drawn[0] == 0 && drawn[1] == 2 ? 1 : 0;
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     REQUIRE(static_cast<double>(counts[i]) / kDraws ==
@@ -66,7 +65,7 @@ TEST_CASE("devices are drawn as often as they are probable, each group for itsel
 }
 
 TEST_CASE("probabilities that were set are where a move starts, and none becomes 0") {
-  DeviceDistribution distribution(1, 2);
+  ChoiceDistribution distribution(1, 2);
   distribution.SetProbabilities({0.2, 0.8});
   distribution.Move(std::vector<double>{std::log(4.0), 0});
   REQUIRE(distribution.Probability(0, 0) == Approx(0.5));
