@@ -49,21 +49,22 @@ struct DistributionRule {
 };
 
 // The searches by name, each with its own settings: those that were the best of 36 on random
-// networks of 20 to 50 groups (tests/bars/placement).
+// networks of 20 to 70 groups (tests/bars/placement).
 struct DistributionRules {
   DistributionRule cross_entropy{
-      .cross_entropy = true, .cross_entropy_every = 1000, .elites = 0.05, .uniform = 0.02};
+      .cross_entropy = true, .cross_entropy_every = 30, .elites = 0.03, .uniform = 0.1};
   DistributionRule reinforce{
-      .gradient = Gradient::kReinforce, .gradient_every = 50, .learning_rate = 0.02};
+      .gradient = Gradient::kReinforce, .gradient_every = 5, .learning_rate = 0.003};
   DistributionRule ppo{
-      .gradient = Gradient::kProximal, .gradient_every = 50, .learning_rate = 1, .penalty = 3};
+      .gradient = Gradient::kProximal, .gradient_every = 20, .learning_rate = 0.3, .penalty = 3};
   DistributionRule post{.gradient = Gradient::kProximal,
                         .cross_entropy = true,
-                        .gradient_every = 5,
-                        .cross_entropy_every = 50,
-                        .learning_rate = 0.3,
-                        .elites = 0.05,
-                        .uniform = 0.1};
+                        .gradient_every = 50,
+                        .cross_entropy_every = 1000,
+                        .learning_rate = 0.1,
+                        .penalty = 3,
+                        .elites = 0.02,
+                        .uniform = 0.05};
   // Post from a placement that is good already, with few placements to try.
   DistributionRule refine{.gradient = Gradient::kProximal,
                           .cross_entropy = true,
