@@ -246,11 +246,14 @@ std::vector<std::string> OverridesOf(const PlaceFlags& flags, bool of_searches) 
   return overrides;
 }
 
+std::string TriedText(const std::string& method, std::uint64_t tried, std::uint64_t of) {
+  return absl::StrFormat("%s: %d of %d placements", method, tried, of);
+}
+
 absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& devices,
                                            placement::Simulator& simulator,
+                                           const placement::DistributionRules& rules,
                                            const PlaceFlags& flags) {
-  SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
-                         placement::ParseDistributionRules(OverridesOf(flags, true)));
   display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
   return ComparePeers(graph, devices, simulator,
                       {.searches = flags.searches,
@@ -259,14 +262,30 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
                        .seed = flags.seed,
                        .progress = [&](const std::string& method, std::uint64_t tried) {
                          line.Show([&](std::optional<std::size_t>) {
-                           return absl::StrFormat("%s: %d of %d placements", method, tried,
-                                                  flags.evaluations);
+                           return TriedText(method, tried, flags.evaluations);
                          });
                        }});
 }
 
-// What the policy of the run found: its greedy placement, with samples the best of all, and what a
-// search around the best of these finds.
+// What a search finds around the best placement of a policy.
+absl::StatusOr<Peer> Refine(const Graph& graph, placement::Simulator& simulator,
+                            const placement::DistributionRule& rule, const Placement& placed,
+                            const PlaceFlags& flags) {
+  const std::string method = "policy refined";
+  display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
+  const placement::SearchOptions options = {
+      .evaluations = flags.refine, .seed = flags.seed, .progress = [&](std::uint64_t tried) {
+        line.Show(
+            [&](std::optional<std::size_t>) { return TriedText(method, tried, flags.refine); });
+      }};
+  SHOAL_ASSIGN_OR_RETURN(
+      placement::Found found,
+      placement::SearchByDistribution("refine", rule, MakeGroupGraph(graph, simulator), simulator,
+                                      options, placed));
+  return Peer{.method = method, .found = std::move(found)};
+}
+
+// What the policy of the run found: its greedy placement, and with samples the best of all.
 absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet& devices,
                                             placement::Simulator& simulator,
                                             const PlaceFlags& flags) {
@@ -301,16 +320,6 @@ absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet&
   };
   SHOAL_RETURN_IF_ERROR(add("policy", 1));
   if (placements.size() > 1) SHOAL_RETURN_IF_ERROR(add("policy samples", placements.size()));
-  if (flags.refine > 0) {
-    SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
-                           placement::ParseDistributionRules(OverridesOf(flags, true)));
-    const Placement best = peers.back().found.placement;
-    SHOAL_ASSIGN_OR_RETURN(placement::Found found,
-                           placement::SearchByDistribution(
-                               "refine", rules.refine, MakeGroupGraph(graph, simulator), simulator,
-                               {.evaluations = flags.refine, .seed = flags.seed}, best));
-    peers.push_back({.method = "policy refined", .found = std::move(found)});
-  }
   return peers;
 }
 
@@ -331,13 +340,20 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
     return runtime::InvalidArgument(
         "--samples and --refine are of a policy, and there is no --policy");
   }
+  SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
+                         placement::ParseDistributionRules(OverridesOf(flags, true)));
   Answer answer;
   // That a policy cannot be asked is said before the searches, which take their time.
   std::vector<Peer> learned;
   if (!flags.policy.empty()) {
     SHOAL_ASSIGN_OR_RETURN(learned, TryPolicy(graph, devices, simulator, flags));
   }
-  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, flags));
+  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, rules, flags));
+  if (flags.refine > 0) {
+    SHOAL_ASSIGN_OR_RETURN(Peer refined, Refine(graph, simulator, rules.refine,
+                                                learned.back().found.placement, flags));
+    learned.push_back(std::move(refined));
+  }
   std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
   answer.best = placement::BestPeer(answer.peers);
   const Peer& best = answer.Best();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search chooses for each group of a graph: a device, or to follow its neighbours.
 //
-// To follow means to be on the device that has most of the bytes which the group exchanges with
+// To follow means to be on the device that has the most of the bytes which the group exchanges with
 // groups before it in GroupGraph::order; of several such devices the first, and where the group
 // exchanges nothing with any of them, the device of the group just before it. The first group
 // follows to device 0. A distribution over devices alone has to choose the same one of several
@@ -32,7 +32,7 @@ class ChoiceDecoder {
   Placement Decode(const Choices& choices) const;
 
   // The choices of `placement` that follow wherever that leads to the same device. REQUIRES: there
-  // is one device for each group.
+  // is one device < devices for each group.
   Choices Encode(const Placement& placement) const;
 
  private:

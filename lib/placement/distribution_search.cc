@@ -16,9 +16,9 @@
 namespace shoal::placement {
 namespace {
 
-// The probabilities with which a search begins: to follow, if that is possible, and every device
-// alike.
-std::vector<double> FirstProbabilities(std::size_t groups, std::size_t devices, double follow) {
+// The probabilities of choices before anything is known: to follow, if that is possible, and every
+// device alike.
+std::vector<double> PriorProbabilities(std::size_t groups, std::size_t devices, double follow) {
   std::vector<double> probabilities;
   for (std::size_t group = 0; group < groups; ++group) {
     probabilities.insert(probabilities.end(), devices, (1 - follow) / static_cast<double>(devices));
@@ -27,25 +27,24 @@ std::vector<double> FirstProbabilities(std::size_t groups, std::size_t devices, 
   return probabilities;
 }
 
-// Mixes `start` into the probabilities `first` by the share `weight`; `first` without a start.
-std::vector<double> Around(const Choices& start, double weight, std::vector<double> first) {
-  if (start.empty()) return first;
-  const std::size_t choices = first.size() / start.size();
-  for (double& probability : first) probability *= 1 - weight;
+// Mixes `start` into the prior by its share.
+std::vector<double> Around(const Choices& start, double share, std::vector<double> prior) {
+  const std::size_t choices = prior.size() / start.size();
+  for (double& probability : prior) probability *= 1 - share;
   for (std::size_t group = 0; group < start.size(); ++group) {
-    first[group * choices + start[group]] += weight;
+    prior[group * choices + start[group]] += share;
   }
-  return first;
+  return prior;
 }
 
 void FitToElites(std::span<const Sample> samples, const DistributionRule& rule,
-                 std::span<const double> first, ChoiceDistribution& distribution) {
+                 std::span<const double> prior, ChoiceDistribution& distribution) {
   std::vector<float> rewards;
   for (const Sample& sample : samples) rewards.push_back(static_cast<float>(sample.reward));
   const std::vector<std::size_t> elites = estimators::Elites(rewards, 100 * (1 - rule.elites));
   const double share = (1 - rule.uniform) / static_cast<double>(elites.size());
   std::vector<double> probabilities;
-  for (const double probability : first) probabilities.push_back(rule.uniform * probability);
+  for (const double probability : prior) probabilities.push_back(rule.uniform * probability);
   for (const std::size_t elite : elites) {
     const Choices& choices = samples[elite].choices;
     for (std::size_t group = 0; group < choices.size(); ++group) {
@@ -107,11 +106,12 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
                   .min = 2,
                   .max = kMostPlacements});
     visitor.Knob("elites", elites, {.help = "share of the best", .min = 1e-6, .max = 1});
-    visitor.Knob("uniform", uniform,
-                 {.help = "share of the first distribution in the mixture: the uniform one, beside "
-                          "the probability to follow",
-                  .min = 1e-6,
-                  .max = 1});
+    visitor.Knob(
+        "uniform", uniform,
+        {.help = "share in the mixture of the distribution before anything is known, which "
+                 "is uniform over devices",
+         .min = 1e-6,
+         .max = 1});
   }
   visitor.Knob(
       "follow", follow,
@@ -119,6 +119,13 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
                "with 0 every group chooses a device of its own",
        .min = 0,
        .max = 0.999});
+  if (start > 0) {
+    visitor.Knob("start", start,
+                 {.help = "share, at first, of what a group has in the placement with which the "
+                          "search begins",
+                  .min = 0,
+                  .max = 0.999});
+  }
 }
 
 void DistributionRules::Visit(runtime::Visitor& visitor) {
@@ -154,13 +161,16 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
   }
   Trial trial(simulator, options);
   runtime::Random random(runtime::DeriveSeed(options.seed, name));
-  const std::vector<double> first =
-      FirstProbabilities(simulator.groups(), simulator.devices(), rule.follow);
-  ChoiceDistribution distribution(simulator.groups(), first.size() / simulator.groups());
   const ChoiceDecoder decoder(groups, simulator.devices());
-  if (from) SHOAL_RETURN_IF_ERROR(trial.Cost(*from).status());
-  const Choices start = !from ? Choices() : rule.follow > 0 ? decoder.Encode(*from) : *from;
-  distribution.SetProbabilities(Around(start, rule.start, first));
+  const std::vector<double> prior =
+      PriorProbabilities(simulator.groups(), simulator.devices(), rule.follow);
+  std::vector<double> probabilities = prior;
+  if (from) {
+    SHOAL_RETURN_IF_ERROR(trial.Cost(*from).status());
+    probabilities = Around(rule.follow > 0 ? decoder.Encode(*from) : *from, rule.start, prior);
+  }
+  ChoiceDistribution distribution(simulator.groups(), prior.size() / simulator.groups());
+  distribution.SetProbabilities(std::move(probabilities));
   Learner learner(rule);
   // Those since the last closed form, or without it, since the last gradient.
   std::vector<Sample> samples;
@@ -169,7 +179,7 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
     SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(decoder.Decode(choices)));
     samples.push_back({.choices = std::move(choices), .reward = -std::sqrt(cost)});
     if (rule.cross_entropy && samples.size() == elites_every) {
-      FitToElites(samples, rule, first, distribution);
+      FitToElites(samples, rule, prior, distribution);
       samples.clear();
     } else if (learns && samples.size() % gradient_every == 0) {
       learner.Learn(std::span(samples).last(gradient_every), distribution);

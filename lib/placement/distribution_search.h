@@ -5,9 +5,9 @@
 // policy optimization", NeurIPS 2018, algorithm 1) does both of two things: after every K
 // placements it takes steps of a policy gradient, and instead of that after every N the closed form
 // of cross-entropy minimisation: a group's probabilities are the shares of choices among the best
-// of these N, mixed with the distribution at first. Searches that do one of the two are the same
-// loop with the other one left out. Beyond the paper, whose groups choose among devices with equal
-// probabilities at first, a group may follow its neighbours (choices.h). Not thread-safe.
+// of these N, mixed with the prior. Searches that do one of the two are the same loop with the
+// other one left out. Beyond the paper, whose prior is uniform over devices, a group may follow its
+// neighbours (choices.h), and a search may begin around a placement. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,21 +35,21 @@ struct DistributionRule {
   double learning_rate = 0.1;
   std::int64_t steps = 10;
   double penalty = 1;
-  // The share of the best, and that of the distribution at first in the mixture.
+  // The share of the best, and that of the prior in the mixture.
   double elites = 0.1;
   double uniform = 0.1;
-  // The probability at first of following; devices are equally likely for the rest. With 0 there is
-  // no such choice.
+  // The probability of following in the prior; devices are equally likely for the rest. With 0
+  // there is no such choice.
   double follow = 0.5;
-  // Of a search that begins with a placement: the probability at first of what that one has for a
-  // group. The rest is as without one. 0 for all other searches.
+  // Of a search that begins with a placement: the share of what that one has for a group in the
+  // first probabilities; the rest is the prior. 0 for all other searches.
   double start = 0;
 
   void Visit(runtime::Visitor& visitor);
 };
 
-// The searches by name, each with its own settings: those that were the best of 36 on random
-// networks of 20 to 70 groups (tests/bars/placement).
+// The searches by name, each with its own settings. Those of the first four were the best of 36 on
+// random networks of 20 to 70 groups (tests/bars/placement).
 struct DistributionRules {
   DistributionRule cross_entropy{
       .cross_entropy = true, .cross_entropy_every = 30, .elites = 0.03, .uniform = 0.1};
@@ -65,7 +65,8 @@ struct DistributionRules {
                         .penalty = 3,
                         .elites = 0.02,
                         .uniform = 0.05};
-  // Post from a placement that is good already, with few placements to try.
+  // Post from a placement that is good already, with few placements to try. These settings were
+  // chosen among a dozen on such networks, with the first choices as the placement.
   DistributionRule refine{.gradient = Gradient::kProximal,
                           .cross_entropy = true,
                           .gradient_every = 20,

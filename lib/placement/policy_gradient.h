@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy gradients of a ChoiceDistribution, by hand, from placements that were drawn from it.
+// Policy gradients of a ChoiceDistribution, by hand, from choices that were drawn from it.
 //
 // The reward of a placement is -sqrt(its cost), as in Mirhoseini et al., "Device placement
 // optimization with reinforcement learning", ICML 2017; a failed placement's cost is in
@@ -41,9 +41,10 @@ class Reinforce {
 // Proximal policy optimisation with a penalty (Schulman et al., "Proximal policy optimization
 // algorithms", 2017, section 4), as Post uses it: `steps` of plain gradient ascent on
 //
-//   sum over groups m of  mean over samples of  A p(d_m) / q(d_m)  -  penalty KL(q_m || p_m)
+//   sum over groups m of  mean over samples of  A p(c_m) / q(c_m)  -  penalty KL(q_m || p_m)
 //
-// where q is the distribution that the samples were drawn from, p the one that moves, and A the
+// where c_m is a sample's choice for group m, q the distribution that the samples were drawn from,
+// p the one that moves, and A the
 // reward minus the samples' mean, over their standard deviation. Groups are independent, so each
 // has a ratio of its own: the gradient at p = q is the same as with the ratio of whole placements,
 // whose spread grows with the number of groups. Samples that are all equal teach nothing. REQUIRES:

@@ -180,7 +180,7 @@ def placement_tuning():
               for search, configurations in settings["configurations"].items()
               for number in range(1, 1 + len(configurations))]
     return proof.Proof("placement-tuning", "which configuration of each search for placements is the best on generated "
-                       "networks; a quarter of an hour", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
+                       "networks; forty minutes", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
 
 
 def all_proofs():

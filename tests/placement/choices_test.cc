@@ -51,7 +51,8 @@ TEST_CASE("a run of groups that follow moves with its first group") {
   REQUIRE(decoder.Decode({3, 3, 3, 3}) == Placement{0, 0, 0, 0});
 }
 
-TEST_CASE("a group follows to where most of what it exchanges is, with no neighbour to the last") {
+TEST_CASE(
+    "a group follows to the device with the most of what it exchanges, or else the last one") {
   // Of group 3, devices 0 and 1 have 4 and 5 bytes; the largest single neighbour is on device 0.
   const ChoiceDecoder decoder(GroupsWith(5, {{{0, 3}, 4}, {{1, 3}, 3}, {{2, 3}, 2}}), 2);
   REQUIRE(decoder.Decode({0, 1, 1, 2, 2}) == Placement{0, 1, 1, 1, 1});

@@ -159,35 +159,61 @@ TEST_CASE("a search that lets groups follow puts a chain on one of many equal de
   }
 }
 
-TEST_CASE("a search that begins with a good placement tries it first and stays around it") {
+// The mean cost of a search's first hundred placements.
+double MeanAtFirst(Problem& problem, const DistributionRule& rule, const Placement& from) {
+  double sum = 0;
+  const SearchOptions options = {.evaluations = 100, .seed = 1, .progress = [&](std::uint64_t) {
+                                   double finish = 0;
+                                   for (const OperationRun& run : problem.simulator.Runs()) {
+                                     finish = std::max(finish, run.finish);
+                                   }
+                                   sum += finish;
+                                 }};
+  REQUIRE(
+      SearchByDistribution("refine", rule, problem.groups, problem.simulator, options, from).ok());
+  return sum / 100;
+}
+
+TEST_CASE("a search that begins with a placement tries it first and stays around it") {
   Graph graph;
   for (std::size_t i = 0; i < 40; ++i) AddOperation(graph, 1, 0, {});
   Problem problem(graph, EqualDevices(4, 100));
   Placement from;
   for (std::size_t i = 0; i < 40; ++i) from.push_back(i % 4);
-  from[7] = 0;
-  const DistributionRule rule = DistributionRules().refine;
-  const SearchOptions options = {.evaluations = 1'000, .seed = 1};
-  const Found found =
-      SearchByDistribution("refine", rule, problem.groups, problem.simulator, options, from)
-          .value();
-  REQUIRE(found.evaluations == 1'000);
-  REQUIRE(found.improvements.front().step.seconds == 11);
-  REQUIRE(found.step.seconds == 10);
-  const SearchOptions few = {.evaluations = 5, .seed = 1};
-  const Found without =
-      SearchByDistribution("refine", rule, problem.groups, problem.simulator, few).value();
-  REQUIRE(without.step.seconds > 11);
+  DistributionRule rule = DistributionRules().refine;
+  for (const double follow : {0.0, 0.5}) {
+    rule.follow = follow;
+    const Found found = SearchByDistribution("refine", rule, problem.groups, problem.simulator,
+                                             {.evaluations = 3, .seed = 1}, from)
+                            .value();
+    REQUIRE(found.evaluations == 3);
+    REQUIRE(found.best_after() == 1);
+    REQUIRE(found.placement == from);
+    DistributionRule anywhere = rule;
+    anywhere.start = 0;
+    rule.start = 0.9;
+    REQUIRE(MeanAtFirst(problem, rule, from) < 0.95 * MeanAtFirst(problem, anywhere, from));
+  }
+}
+
+TEST_CASE("a placement to begin with that has no such device is an error") {
+  Problem problem = SmallProblem();
+  REQUIRE(absl::IsInvalidArgument(SearchByDistribution("refine", DistributionRules().refine,
+                                                       problem.groups, problem.simulator, {},
+                                                       Placement(6, 3))
+                                      .status()));
 }
 
 TEST_CASE("settings of a search can be overridden, and wrong ones are errors that name them") {
   const DistributionRules rules =
       ParseDistributionRules({"placement.search.post.learning_rate=0.25",
-                              "placement.search.cross_entropy.uniform=0.5"})
+                              "placement.search.cross_entropy.uniform=0.5",
+                              "placement.search.refine.start=0.25"})
           .value();
   REQUIRE(rules.post.learning_rate == 0.25);
   REQUIRE(rules.ppo.learning_rate == DistributionRules().ppo.learning_rate);
   REQUIRE(rules.cross_entropy.uniform == 0.5);
+  REQUIRE(rules.refine.start == 0.25);
   for (const char* wrong :
        {"placement.search.post.learning=1", "placement.search.reinforce.elites=0.1",
         "placement.search.ppo.steps=0", "placement.search.ppo.follow=1",

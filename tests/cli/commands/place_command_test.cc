@@ -122,12 +122,15 @@ TEST_CASE("files that do not exist are errors that name them") {
   REQUIRE(absl::IsNotFound(PlaceGraph(flags).status()));
 }
 
-TEST_CASE("samples without a policy, and a policy that is no run, are errors that say so") {
+TEST_CASE("samples or refinement without a policy, and a policy that is no run, are errors") {
   PlaceFlags flags = PlaceFlagsOf("rnnlm");
   flags.samples = 3;
   const auto lonely = PlaceGraph(flags);
   REQUIRE(absl::IsInvalidArgument(lonely.status()));
   REQUIRE(PlaceShows(std::string(lonely.status().message()), "--policy"));
+  flags.samples = 0;
+  flags.refine = 3;
+  REQUIRE(PlaceGraph(flags).status() == lonely.status());
   flags.policy = "no/such/run";
   const auto missing = PlaceGraph(flags);
   REQUIRE_FALSE(missing.ok());
