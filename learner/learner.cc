@@ -271,10 +271,13 @@ absl::Status Learner::SaveCheckpoint() {
   // With asynchronous gradients rank 0 alone has the state.
   if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(parts_->checkpoints->Settle());
-  return parts_->checkpoints->Begin([this] {
-    return parts_->trainer->Files(
-        ToText({.environment_steps = parts_->environment_steps, .version = parts_->version}));
+  parts_->checkpoints->Begin([this]() -> training::SharedCheckpoints::MakeFiles {
+    const auto state =
+        std::make_shared<const algorithms::TrainerCheckpoint>(parts_->trainer->Snapshot(
+            ToText({.environment_steps = parts_->environment_steps, .version = parts_->version})));
+    return [state] { return algorithms::FilesOf(*state); };
   });
+  return absl::OkStatus();
 }
 
 bool Learner::IsCheckpointTime() const {

@@ -571,7 +571,7 @@ std::int64_t PolicyTrainer::updates() const { return state_->trained.updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->trained.clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  return training::WriteCheckpoint(folder, Files(note), kKeptCheckpoints);
+  return training::WriteCheckpoint(folder, FilesOf(Snapshot(note)), kKeptCheckpoints);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
   SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
@@ -581,8 +581,8 @@ absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const std::string& f
   SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
   return LoadFitting(files);
 }
-training::Checkpoint PolicyTrainer::Files(const std::string& note) const {
-  return state_->trained.Files(note);
+TrainerCheckpoint PolicyTrainer::Snapshot(const std::string& note) const {
+  return state_->trained.Snapshot(note);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const training::Checkpoint& files) {
   return state_->trained.Load(files);

@@ -208,8 +208,8 @@ class PolicyTrainer {
   // the trained one.
   absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
   // The same where the caller keeps checkpoints, as in folders of several machines
-  // (training/shared_checkpoints.h).
-  training::Checkpoint Files(const std::string& note) const;
+  // (training/shared_checkpoints.h). FilesOf makes the files of a snapshot.
+  TrainerCheckpoint Snapshot(const std::string& note) const;
   absl::StatusOr<std::string> Load(const training::Checkpoint& files);
   absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
 

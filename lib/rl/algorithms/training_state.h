@@ -55,7 +55,7 @@ struct TrainingState {
 
   // PolicyTrainer's functions of these names, which have the same contracts. Where one returns an
   // error, nothing has changed.
-  training::Checkpoint Files(const std::string& note) const { return FilesOf(Snapshot(note)); }
+  TrainerCheckpoint Snapshot(const std::string& note) const;
   absl::StatusOr<std::string> Load(const training::Checkpoint& files);
   absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
   // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps
@@ -78,7 +78,6 @@ struct TrainingState {
   double rate;
 
  private:
-  TrainerCheckpoint Snapshot(const std::string& note) const;
   // REQUIRES: the checkpoint's parameters are of this layout.
   absl::Status Restore(const TrainerCheckpoint& checkpoint);
 };

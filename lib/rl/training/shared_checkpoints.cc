@@ -302,18 +302,19 @@ bool SharedCheckpoints::Survives(const SharedCheckpoint& found) const {
          });
 }
 
-absl::Status SharedCheckpoints::Begin(const std::function<absl::StatusOr<Checkpoint>()>& take) {
+void SharedCheckpoints::Begin(const std::function<MakeFiles()>& take) {
   SHOAL_CHECK(!under_way_);
   if (keeps()) {
-    SHOAL_ASSIGN_OR_RETURN(Checkpoint checkpoint, take());
     written_.store(false, std::memory_order_relaxed);
-    writing_ = runtime::Thread("checkpoint", [this, files = std::move(checkpoint)] {
+    writing_ = runtime::Thread("checkpoint", [this, make = take()]() mutable {
+      const Checkpoint files = make();
+      // The copy that it has is as large as the files.
+      make = nullptr;
       own_ = WriteOwn(files);
       written_.store(true, std::memory_order_release);
     });
   }
   under_way_ = true;
-  return absl::OkStatus();
 }
 
 absl::StatusOr<CheckpointManifest> SharedCheckpoints::WriteOwn(const Checkpoint& checkpoint) const {

@@ -75,9 +75,12 @@ class SharedCheckpoints {
   // Whether all of `found` would still be there if any one folder were lost. True with one folder.
   bool Survives(const SharedCheckpoint& found) const;
 
-  // Begins to write what `take` returns, which keepers alone call, and soon. Call it on every rank.
-  // Returns its error. REQUIRES: nothing is under way.
-  absl::Status Begin(const std::function<absl::StatusOr<Checkpoint>()>& take);
+  // Begins to write a checkpoint. Keepers alone call `take`, and before Begin returns: it copies
+  // what training goes on to change. What it returns makes the checkpoint's files of that copy, on
+  // the thread that writes, so that training waits for the copy alone. Call it on every rank.
+  // REQUIRES: nothing is under way.
+  using MakeFiles = std::function<Checkpoint()>;
+  void Begin(const std::function<MakeFiles()>& take);
   // Whether a checkpoint was begun and is not settled.
   bool under_way() const { return under_way_; }
   // Whether Settle would not wait for this rank's disk.

@@ -62,7 +62,7 @@ inline absl::Status SaveOnRank(const std::string& root, GradientReducer& reducer
                                std::int64_t number) {
   SHOAL_ASSIGN_OR_RETURN(const auto shared,
                          SharedCheckpoints::Create({.root = root, .keep = 3}, reducer));
-  SHOAL_RETURN_IF_ERROR(shared->Begin([&] { return StateOf(number); }));
+  shared->Begin([&] { return [number] { return StateOf(number); }; });
   return shared->Settle();
 }
 

@@ -169,11 +169,9 @@ std::vector<absl::Status> SaveChanged(const Machines& machines,
   return doubles::TryRanks(2, [&](std::size_t rank, GradientReducer& reducer) {
     SHOAL_ASSIGN_OR_RETURN(const auto shared,
                            SharedCheckpoints::Create({.root = machines.Of(rank)}, reducer));
-    SHOAL_RETURN_IF_ERROR(shared->Begin([&] {
-      Checkpoint state = StateOf(2);
-      if (rank == 1) change(state);
-      return state;
-    }));
+    Checkpoint state = StateOf(2);
+    if (rank == 1) change(state);
+    shared->Begin([&state] { return [state] { return state; }; });
     return shared->Settle();
   });
 }
