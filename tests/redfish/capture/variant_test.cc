@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kSeeds = 6;
+constexpr std::uint64_t kSeeds = 4;
 
 std::vector<std::string> AllShipped() {
   std::vector<std::string> names(std::begin(kShipped), std::end(kShipped));
@@ -121,8 +121,9 @@ TEST_CASE("A seed gives the same bytes each time, and another seed another tree"
       INFO(name << "~" << seed);
       const auto variant = Variant(capture, seed);
       REQUIRE(variant->name() == name + "~" + std::to_string(seed));
-      REQUIRE(Bytes(*variant) == Bytes(*Variant(capture, seed)));
-      REQUIRE(trees.insert(Bytes(*variant)).second);
+      const std::string bytes = Bytes(*variant);
+      REQUIRE(bytes == Bytes(*Variant(capture, seed)));
+      REQUIRE(trees.insert(bytes).second);
     }
   }
 }
@@ -175,7 +176,7 @@ TEST_CASE("A variant has its capture's landmarks and versions of types") {
 TEST_CASE("Accounts of some variants are slots where the capture's grow, and the other way round") {
   std::set<bool> growing;
   std::set<bool> slots;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20 && (growing.size() < 2 || slots.size() < 2); ++seed) {
     const auto mockup = Variant(Shipped("dmtf-mpf"), seed);
     growing.insert(EmptySlots(*mockup) > 0);
     std::set<std::string> users;
