@@ -98,7 +98,7 @@ class FaultyRun : public ShoalRun {
   }
   void AwaitTrip(const std::string& trip) {
     INFO(trip << "\n" << output() << "\n" << File("logs/learner-0.log"));
-    REQUIRE(Eventually(seconds(60), [&] { return Trips()[trip] > 0; }));
+    REQUIRE(Eventually(seconds(150), [&] { return Trips()[trip] > 0; }));
   }
   // Returns the value of a counter of a program, by its labels.
   double Counter(const std::string& program, const std::string& name,
