@@ -14,13 +14,12 @@ import json
 import multiprocessing
 import os
 import socket
-import statistics
 import time
 
 import torch
 import torch.distributed as dist
 
-from rounds import Ours
+from rounds import Ours, milliseconds
 
 
 def serve(rank, ranks, megabytes, port, orders, results):
@@ -93,15 +92,11 @@ def main():
             peer.round()
             ours, theirs = [], []
             for _ in range(arguments.rounds):
-                ours.append(mine.round()[0])
-                theirs.append(peer.round())
+                ours.append(1e3 * mine.round()[0])
+                theirs.append(1e3 * peer.round())
             mine.end()
             peer.end()
-            line = {"bench": f"collectives_{ranks}_ranks_{megabytes}_mb", "rounds": arguments.rounds, "unit": "ms"}
-            ratios = [b / a for a, b in zip(ours, theirs)]
-            for name, values, scale in (("ours", ours, 1e3), ("peer", theirs, 1e3), ("ratio", ratios, 1)):
-                line[name] = round(statistics.median(values) * scale, 3)
-                line[name + "_range"] = [round(min(values) * scale, 3), round(max(values) * scale, 3)]
+            line = milliseconds(f"collectives_{ranks}_ranks_{megabytes}_mb", ours, theirs)
             print(json.dumps(line), flush=True)
 
 

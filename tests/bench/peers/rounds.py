@@ -32,3 +32,13 @@ def figures(tokens, ours, peer):
         "ours": round(tokens / statistics.median(ours)), "peer": round(tokens / statistics.median(peer)),
         "ratio": round(statistics.median(ratios), 3), "ratio_min": round(ratios[0], 3),
         "ratio_max": round(ratios[-1], 3), "unit": "tokens/s"}
+
+
+def milliseconds(bench, ours, peer):
+    """Returns a line that compares rounds of both sides, in milliseconds: medians, and the least and the most."""
+    line = {"bench": bench, "rounds": len(ours), "unit": "ms"}
+    ratios = [theirs / mine for mine, theirs in zip(ours, peer)]
+    for name, values in (("ours", ours), ("peer", peer), ("ratio", ratios)):
+        line[name] = round(statistics.median(values), 3)
+        line[name + "_range"] = [round(min(values), 3), round(max(values), 3)]
+    return line

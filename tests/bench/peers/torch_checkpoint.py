@@ -24,6 +24,8 @@ import warnings
 import torch
 import torch.distributed.checkpoint as dcp
 
+from rounds import milliseconds
+
 WIDTH = 2048
 
 
@@ -97,12 +99,7 @@ def ours(arguments):
 
 
 def compare(bench, mine, theirs):
-    line = {"bench": bench, "rounds": len(mine), "unit": "ms"}
-    ratios = [b / a for a, b in zip(mine, theirs)]
-    for name, values in (("ours", mine), ("peer", theirs), ("ratio", ratios)):
-        line[name] = round(statistics.median(values), 3)
-        line[name + "_range"] = [round(min(values), 3), round(max(values), 3)]
-    print(json.dumps(line), flush=True)
+    print(json.dumps(milliseconds(bench, mine, theirs)), flush=True)
 
 
 def main():
