@@ -212,7 +212,9 @@ absl::Status Learner::JoinEpoch() {
   if (parts_->checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(WriteEpoch(file, epoch));
   // Nobody publishes a version of an epoch that could be taken again.
   SHOAL_RETURN_IF_ERROR(parts_->reducer->Barrier());
-  parts_->version = {epoch, 0};
+  // In lock step an unroll may have begun before the epoch, in an older version than its first.
+  parts_->version = {epoch,
+                     setup_.run.deterministic ? static_cast<std::uint64_t>(TrainedNumber()) : 0};
   spdlog::info("event=epoch epoch={} rank={} ranks={}", epoch, rank(),
                parts_->reducer->world_size());
   return absl::OkStatus();
@@ -251,6 +253,8 @@ absl::Status Learner::Publish(bool save) {
           {{"environment_steps", absl::StrFormat("%.0f", parts.environment_steps)},
            {"epoch", std::to_string(parts.version.epoch)},
            {"step", std::to_string(parts.version.step)},
+           {"update", std::to_string(TrainedNumber())},
+           {"checkpoint", IsCheckpointDue() ? "1" : "0"},
            {"encoder_version", parts.encoder_version}}));
   // The version is what was rounded, in files and wherever it is fetched or evaluated.
   if (setup_.learner.publishes_halves()) {
@@ -280,7 +284,14 @@ absl::Status Learner::SaveCheckpoint() {
   return absl::OkStatus();
 }
 
+bool Learner::IsCheckpointDue() const {
+  return parts_->breaker->healthy() &&
+         parts_->trainer->updates() % setup_.learner.checkpoint_every_updates == 0;
+}
+
 bool Learner::IsCheckpointTime() const {
+  // In lock step inference must know from a version alone whether there is a checkpoint of it.
+  if (setup_.run.deterministic) return false;
   return Seconds(runtime::SystemClock().Now() - parts_->last_checkpoint) >=
          setup_.learner.checkpoint_every_seconds;
 }
@@ -453,7 +464,7 @@ absl::Status Learner::AfterUpdate() {
   const std::int64_t update = parts.trainer->updates();
   const LearnerOptions& options = setup_.learner;
   // All ranks count versions alike, so no clock may decide whether there is a new one.
-  const bool checkpoint_due = update % options.checkpoint_every_updates == 0;
+  const bool checkpoint_due = IsCheckpointDue();
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
   if (parts.joined != nullptr) {
     parts.is_checkpoint_time = IsCheckpointTime();

@@ -141,6 +141,7 @@ class Learner {
   std::int64_t TrainedNumber() const;
   // Begins to save what there is now, on all ranks.
   absl::Status SaveCheckpoint();
+  bool IsCheckpointDue() const;
   bool IsCheckpointTime() const;
   // Tells all ranks which versions and unrolls the folder of each knows of.
   absl::Status ShareRecords();

@@ -81,7 +81,8 @@ class ActorMetrics {
   prometheus::Counter& relabelled_episodes_;
   prometheus::Counter& relabelled_rows_;
   prometheus::Counter& not_relabelled_;
-  std::array<prometheus::Counter*, 8> statuses_ = {};
+  std::array<prometheus::Counter*, std::tuple_size_v<inference::client::RowStatusCounts>>
+      statuses_ = {};
   std::array<prometheus::Counter*, kWaits> waits_ = {};
   std::array<prometheus::Counter*, kAbortReasons> aborts_ = {};
 

@@ -34,6 +34,8 @@ EpisodeDriver::EpisodeDriver(Identity identity, std::unique_ptr<Environment> env
 void EpisodeDriver::Begin() {
   if (fenced()) return;
   abandoned_ = false;
+  if (again_) next_sequence_ = again_->other_sequence;
+  again_.reset();
   if (tells()) {
     ++next_episode_id_;
     Tell();
@@ -71,7 +73,14 @@ void EpisodeDriver::OnReset(absl::StatusOr<Transition> transition) {
   result_ = {};
   steps_ = 0;
   achieved_.clear();
-  ++next_episode_id_;
+  if (acts_again()) {
+    ActAgain();
+    return;
+  }
+  // In training the number tells which episode it is, so that it can be begun again.
+  const bool tells_start =
+      !identity_.evaluate && !assignment_->group && !around_.hindsight.enabled();
+  next_episode_id_ = tells_start ? assignment_->start.episode + 1 : next_episode_id_ + 1;
   Emit(*std::move(transition), proto::ROW_FLAG_FIRST);
 }
 
@@ -113,6 +122,10 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
     Rest();
     return;
   }
+  if (answer.outcome == Answer::Outcome::kResumed) {
+    Resume(*answer.resumed);
+    return;
+  }
   if (answer.outcome != Answer::Outcome::kAction) return;
   if (tells()) {
     Tell();
@@ -120,13 +133,72 @@ void EpisodeDriver::OnAnswer(const Answer& answer) {
   }
   result_.policy_epoch = answer.policy_epoch;
   result_.policy_step = answer.policy_step;
+  Act(answer.action, answer.box_action);
+}
+
+void EpisodeDriver::Act(std::int64_t action, std::span<const float> box_action) {
   Enter(State::kStepping);
   auto on_step = [this](absl::StatusOr<Transition> transition) { OnStep(std::move(transition)); };
-  if (answer.box_action.empty()) {
-    environment_->Step(answer.action, std::move(on_step));
+  if (box_action.empty()) {
+    environment_->Step(action, std::move(on_step));
   } else {
-    environment_->StepBox(answer.box_action, std::move(on_step));
+    environment_->StepBox(box_action, std::move(on_step));
   }
+}
+
+void EpisodeDriver::Resume(const inference::client::ResumedEpisode& episode) {
+  relabelled_.clear();
+  if (assignment_) AbortEpisode(AbortReason::kServerRestarted);
+  identity_.incarnation = episode.incarnation;
+  // What an environment sends that cannot go on.
+  const std::uint64_t other_sequence = std::max(next_sequence_, episode.next_sequence + 1);
+  next_sequence_ = episode.next_sequence;
+  next_episode_id_ = episode.episode_id;
+  const std::size_t width = around_.spec.action_low.size();
+  const std::size_t actions =
+      width == 0 ? episode.actions.size() : episode.box_actions.size() / width;
+  // With hindsight, episodes that are told again have numbers, too.
+  if (actions > 0 && episode.episode_id > 0 && !around_.hindsight.enabled()) {
+    assignment_ = around_.plan.Resume(identity_.environment_id, episode.episode_id - 1);
+  }
+  if (!assignment_) {
+    spdlog::warn("event=episode_not_resumed environment={} episode={}", identity_.environment_id,
+                 episode.episode_id);
+    next_sequence_ = other_sequence;
+    Begin();
+    return;
+  }
+  refused_starts_ = 0;
+  again_ = Again{.episode = episode, .actions = actions, .other_sequence = other_sequence};
+  Enter(State::kResetting);
+  environment_->Reset(assignment_->start, [this](absl::StatusOr<Transition> transition) {
+    OnReset(std::move(transition));
+  });
+}
+
+void EpisodeDriver::ActAgain() {
+  // The step that is answered from within goes on in the loop below, however many there are.
+  if (again_->stepping) {
+    again_->answered = true;
+    return;
+  }
+  const std::size_t width = around_.spec.action_low.size();
+  do {
+    again_->answered = false;
+    again_->stepping = true;
+    const std::size_t next = again_->taken++;
+    if (width == 0) {
+      Act(again_->episode.actions[next], {});
+    } else {
+      const std::span<const float> boxes = again_->episode.box_actions;
+      const std::vector<float> action(
+          boxes.begin() + static_cast<std::ptrdiff_t>(next * width),
+          boxes.begin() + static_cast<std::ptrdiff_t>((next + 1) * width));
+      Act(0, action);
+    }
+    if (!acts_again()) return;
+    again_->stepping = false;
+  } while (again_->answered);
 }
 
 void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
@@ -145,9 +217,24 @@ void EpisodeDriver::OnStep(absl::StatusOr<Transition> transition) {
     Pause(AbortReason::kEnvironmentLost);
     return;
   }
-  around_.metrics.CountStep();
+  if (!acts_again()) around_.metrics.CountStep();
   NoteAchieved(*transition);
   result_.total_reward += static_cast<double>(transition->reward);
+  if (acts_again()) {
+    const bool more = again_->taken < again_->actions;
+    if (more && transition->end == End::kNone) {
+      ActAgain();
+      return;
+    }
+    if (more) {
+      spdlog::warn("event=episode_not_resumed environment={} episode={} reason=\"it ended early\"",
+                   identity_.environment_id, next_episode_id_);
+      AbortEpisode(AbortReason::kServerRestarted);
+      Begin();
+      return;
+    }
+    again_.reset();
+  }
   switch (transition->end) {
     case End::kNone:
       Emit(*std::move(transition), proto::ROW_FLAG_NONE);

@@ -16,6 +16,9 @@
 // it achieved. Each telling is an episode of rows like any other, whose actions are forced and
 // which nobody plays: the plan, the results and the count of steps know nothing of it.
 //
+// An episode that inference goes on with after a restart is begun again and its actions are taken
+// again, without rows, up to the one after which the server wants a row.
+//
 // Not thread-safe: only the host's thread uses it.
 #pragma once
 
@@ -24,6 +27,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "actor/environments/environment.h"
@@ -91,8 +95,14 @@ class EpisodeDriver {
  private:
   enum class State : std::uint8_t { kResting, kPausing, kResetting, kRowOut, kStepping, kFenced };
 
+  void Resume(const inference::client::ResumedEpisode& episode);
   void OnReset(absl::StatusOr<Transition> transition);
   void OnRefusedStart(const absl::Status& reason);
+  void Act(std::int64_t action, std::span<const float> box_action);
+  // Takes the next ones of the actions that are taken again, as long as the environment answers at
+  // once.
+  void ActAgain();
+  bool acts_again() const { return again_.has_value(); }
   void OnStep(absl::StatusOr<Transition> transition);
   // Notes the goals that the step before achieved.
   void NoteAchieved(const Transition& transition);
@@ -112,7 +122,19 @@ class EpisodeDriver {
   void Rest();
   void Enter(State state);
 
-  const Identity identity_;
+  // The actions of an episode that are taken again.
+  struct Again {
+    inference::client::ResumedEpisode episode;
+    std::size_t actions = 0;
+    // The sequence of the next row if the episode cannot go on.
+    std::uint64_t other_sequence = 0;
+    std::size_t taken = 0;
+    // Whether ActAgain waits for a step, and whether that has been answered from within.
+    bool stepping = false;
+    bool answered = false;
+  };
+
+  Identity identity_;
   const std::unique_ptr<Environment> environment_;
   const Surroundings around_;
 
@@ -129,6 +151,7 @@ class EpisodeDriver {
   // The episodes still to be told again, and how many rows of the first have been sent.
   std::deque<RelabelledEpisode> relabelled_;
   std::size_t told_ = 0;
+  std::optional<Again> again_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t next_episode_id_ = 0;
   // The sequence number of the row that asks for an action.

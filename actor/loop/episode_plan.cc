@@ -54,6 +54,19 @@ std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id
   return assignment;
 }
 
+std::optional<EpisodeAssignment> TrainingPlan::Resume(std::uint64_t environment_id,
+                                                      std::uint64_t episode) {
+  const runtime::MutexLock lock(mutex_);
+  const bool chosen = sampler_ && (pairs_.size() > 1 || !pairs_[0].situations.empty());
+  if (group_size_ > 1 || !given_up_.empty() || chosen) return std::nullopt;
+  next_.at(environment_id - first_environment_) = episode + 1;
+  EpisodeAssignment assignment;
+  assignment.start.environment_id = environment_id;
+  assignment.start.episode = episode;
+  ChooseStartLocked(assignment.start);
+  return assignment;
+}
+
 void TrainingPlan::ChooseStartLocked(EpisodeStart& start) {
   if (sampler_) {
     const StartSampler::Start sampled = sampler_->Sample(start.environment_id, start.episode);

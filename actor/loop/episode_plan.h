@@ -50,6 +50,10 @@ class EpisodePlan {
   virtual ~EpisodePlan() = default;
   // Returns the next episode, or nothing when this environment may rest.
   virtual std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) = 0;
+  // Returns the environment's episode with this number once more, and hands out the later ones
+  // again after it; or nothing where the plan cannot know how it began.
+  virtual std::optional<EpisodeAssignment> Resume(std::uint64_t environment_id,
+                                                  std::uint64_t episode) = 0;
   virtual void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) = 0;
   // The episode was cut off because a server was lost.
   virtual void Abort(const EpisodeAssignment& assignment) = 0;
@@ -64,7 +68,8 @@ class EpisodePlan {
 // A plan without end: each environment plays its episodes 0, 1, 2, ... The sampler, if there is
 // one, chooses pair and situation of each, otherwise the environment cycles over the pairs and
 // draws situations. A turn that comes to a pair that was given up goes to the next pair that was
-// not. When all are given up, the plan ends with INVALID_ARGUMENT.
+// not. When all are given up, the plan ends with INVALID_ARGUMENT. It resumes episodes where
+// neither a choice among pairs nor groups decide about their starts.
 class TrainingPlan final : public EpisodePlan {
  public:
   struct Work {
@@ -81,6 +86,9 @@ class TrainingPlan final : public EpisodePlan {
   explicit TrainingPlan(Work work, OnPlanEnd on_end = nullptr);
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<EpisodeAssignment> Resume(std::uint64_t environment_id,
+                                          std::uint64_t episode) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) override
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -149,6 +157,10 @@ class EvaluationPlan final : public EpisodePlan {
 
   std::optional<EpisodeAssignment> Next(std::uint64_t environment_id) override
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // An evaluation plays an episode again instead.
+  std::optional<EpisodeAssignment> Resume(std::uint64_t, std::uint64_t) override {
+    return std::nullopt;
+  }
   void Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Abort(const EpisodeAssignment& assignment) override ABSL_LOCKS_EXCLUDED(mutex_);

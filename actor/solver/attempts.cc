@@ -32,6 +32,11 @@ class AttemptPlan final : public EpisodePlan {
                                        .evaluation = options_.greedy}};
   }
 
+  // An attempt that was cut off is played again instead.
+  std::optional<EpisodeAssignment> Resume(std::uint64_t, std::uint64_t) override {
+    return std::nullopt;
+  }
+
   void Finish(const EpisodeAssignment&, const EpisodeResult& result) override
       ABSL_LOCKS_EXCLUDED(mutex_) {
     const absl::Status judged = judge_(result);

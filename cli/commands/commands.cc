@@ -36,9 +36,9 @@ std::string CommandLine(int argc, char** argv) {
   return line;
 }
 
-void AddConfigFile(CLI::App& command, TrainFlags& flags) {
-  command.add_option("FILE", flags.config_path, "cluster file, e.g. deploy/local/redfish.toml")
-      ->required()
+CLI::Option* AddConfigFile(CLI::App& command, TrainFlags& flags) {
+  return command
+      .add_option("FILE", flags.config_path, "cluster file, e.g. deploy/local/redfish.toml")
       ->check(CLI::ExistingFile);
 }
 
@@ -65,12 +65,36 @@ void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
       ->allow_extra_args(false);
 }
 
+void PrepareResumption(TrainFlags& flags) {
+  if (flags.resume.empty()) {
+    if (flags.config_path.empty()) throw CLI::RequiredError("FILE or --resume");
+    return;
+  }
+  // The link `latest` may come to name another run.
+  std::error_code error;
+  const std::filesystem::path run = std::filesystem::canonical(flags.resume, error);
+  if (!error) flags.resume = run.string();
+  flags.config_path = flags.resume + "/config.toml";
+}
+
 void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
               runtime::TimePoint started) {
   CLI::App* const train = app.add_subcommand(
       "train", "Start a cluster, learn, evaluate; the last line printed is the result");
-  AddConfigFile(*train, flags);
+  CLI::Option* const file = AddConfigFile(*train, flags);
+  CLI::Option* const resume =
+      train
+          ->add_option("--resume", flags.resume,
+                       "in place of FILE: the directory of a run that was stopped or killed, e.g. "
+                       "runs/latest; it goes on from its last checkpoint until it has trained for "
+                       "--minutes in all; give --in-process again if it had it")
+          ->check(CLI::ExistingDirectory)
+          ->excludes(file);
   AddSharedFlags(*train, flags);
+  // What a run has begun with stays.
+  for (const char* const name : {"--name", "--seed", "--goals", "--capture", "--preset"}) {
+    resume->excludes(train->get_option(name));
+  }
   train->add_option("--minutes", flags.minutes, "training time at most; 0: until stopped");
   train->add_option("--hold-out", flags.hold_out,
                     "capture, by name or path, that training leaves out and the evaluation adds "
@@ -78,13 +102,16 @@ void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
   train->add_option("--world-size", flags.world_size, "learner ranks");
   train->add_option("--episodes", flags.episodes,
                     "episodes of each goal and capture in the evaluation at the end");
+  resume->excludes(train->get_option("--hold-out"));
   train->add_flag("--in-process", flags.in_process,
                   "actors, inference, replay and the learner are threads of one process");
   train
       ->add_flag("--attach", flags.attach,
                  "watch and evaluate the cluster that FILE names, start none")
-      ->excludes("--in-process");
+      ->excludes("--in-process")
+      ->excludes("--resume");
   train->callback([&flags, &action, started] {
+    PrepareResumption(flags);
     action = [&flags, started] { return RunTrain(flags, started); };
   });
 }
@@ -92,7 +119,7 @@ void AddTrain(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
 void AddUp(CLI::App& app, TrainFlags& flags, std::function<int()>& action,
            runtime::TimePoint started) {
   CLI::App* const up = app.add_subcommand("up", "Start a cluster and keep it until stopped");
-  AddConfigFile(*up, flags);
+  AddConfigFile(*up, flags)->required();
   AddSharedFlags(*up, flags);
   up->callback([&flags, &action, started] {
     flags.purpose = Purpose::kUp;

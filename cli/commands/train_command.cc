@@ -122,10 +122,19 @@ absl::StatusOr<RunDirectory> MakeDirectory(const TrainFlags& flags, const OwnCon
 
 absl::Status Describe(const TrainFlags& flags, const RunDirectory& directory,
                       const EffectiveConfig& config) {
-  const nlohmann::json run = {{"name", std::filesystem::path(directory.path()).filename().string()},
-                              {"command", flags.command_line},
-                              {"revision", runtime::GitRevision()},
-                              {"started", StartTime()}};
+  nlohmann::json run = {{"command", flags.command_line},
+                        {"revision", runtime::GitRevision()},
+                        {"started", StartTime()}};
+  if (flags.resume.empty()) {
+    run["name"] = std::filesystem::path(directory.path()).filename().string();
+  } else {
+    const absl::StatusOr<std::string> text = runtime::ReadFile(directory.path() + "/run.json");
+    nlohmann::json begun = content::ParseJson(text.value_or("{}"));
+    if (!begun.is_object()) begun = nlohmann::json::object();
+    if (!begun["resumed"].is_array()) begun["resumed"] = nlohmann::json::array();
+    begun["resumed"].push_back(std::exchange(run, {}));
+    run = std::move(begun);
+  }
   SHOAL_RETURN_IF_ERROR(directory.Write("run.json", run.dump(1) + "\n"));
   return directory.Write("config.toml", config.text());
 }
@@ -270,6 +279,19 @@ std::vector<std::string> BodyEncoderOfLearner(const EffectiveConfig& config) {
   return {"learner.body_encoder=" + TomlText(encoder)};
 }
 
+// The ports that a run had taken on its own machine may be others' by now.
+void ForgetPorts(runtime::ClusterOptions& cluster) {
+  const auto forget = [](std::string& address) {
+    if (address.starts_with("127.0.0.1:")) address.clear();
+  };
+  for (std::string& address : cluster.replay) forget(address);
+  for (std::string& address : cluster.inference) forget(address);
+  for (std::string* address :
+       {&cluster.learner, &cluster.mockserver, &cluster.mockserver_control}) {
+    forget(*address);
+  }
+}
+
 struct Prepared {
   SessionOptions session;
   RunDirectory directory;
@@ -300,12 +322,17 @@ SessionOptions DescribeSession(const TrainFlags& flags, const OwnConfig& own,
 }
 
 absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
+  const bool resumes = !flags.resume.empty();
+  absl::StatusOr<RunDirectory> resumed = runtime::NotFound("a run begins");
+  if (resumes) resumed = RunDirectory::Open(flags.resume);
+  if (resumes && !resumed.ok()) return resumed.status();
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> overrides, OverridesOf(flags));
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
   SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));
   const bool mockserver = NeedsMockserver(asked);
   const bool learns = flags.purpose != Purpose::kEvaluate;
+  if (resumes) ForgetPorts(own.cluster);
   if (!flags.attach) {
     SHOAL_RETURN_IF_ERROR(
         FillAddresses(own.cluster, {.mockserver = mockserver, .learner = learns}));
@@ -325,18 +352,25 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
         own.cluster.replay_file, absl::StrJoin(own.cluster.replay, "\n") + "\n"));
   }
-  SHOAL_ASSIGN_OR_RETURN(RunDirectory directory, MakeDirectory(flags, own));
+  SHOAL_ASSIGN_OR_RETURN(RunDirectory directory,
+                         resumes ? std::move(resumed) : MakeDirectory(flags, own));
   if (learns) directory.BecomeLatest();
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
-  if (learns && !flags.attach && !captures.held_out.empty()) {
+  if (resumes) {
+    const std::string parent = std::filesystem::path(directory.path()).parent_path().string();
+    overrides.push_back("run.directory=" + TomlText(parent));
+  }
+  // A run that goes on has its tables and demonstrations.
+  if (learns && !flags.attach && !resumes && !captures.held_out.empty()) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> tables,
                            FitWithoutHeldOut(asked, captures, directory));
     WarnOfSeenTexts(asked, captures.held_out);
     overrides.insert(overrides.end(), tables.begin(), tables.end());
   }
   const bool has_file = !asked.Text("learner.demonstrations").value_or("").empty();
-  if (learns && !flags.attach && own.train.demonstration_episodes > 0 && !has_file) {
+  const bool demonstrates = own.train.demonstration_episodes > 0 && !has_file;
+  if (learns && !flags.attach && !resumes && demonstrates) {
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> demonstrations,
                            Demonstrate(flags, own, overrides, directory));
     overrides.insert(overrides.end(), demonstrations.begin(), demonstrations.end());

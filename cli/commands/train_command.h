@@ -23,6 +23,9 @@ enum class Purpose : std::uint8_t {
 struct TrainFlags {
   Purpose purpose = Purpose::kTrain;
   std::string config_path;
+  // The directory of a run to go on with, whose configuration is then `config_path`. Empty for a
+  // new run.
+  std::string resume = "";
   // Empty means a name made of the cluster file's name and the time.
   std::string name = "";
   std::optional<std::int64_t> seed = std::nullopt;

@@ -2,8 +2,10 @@
 #include "cli/session/best_version.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
 
 namespace shoal::cli {
@@ -15,8 +17,46 @@ bool IsBetter(bool has_goals, const Score& score, const Score& other, double hig
          score.steps_per_optimal().value_or(1e9) < other.steps_per_optimal().value_or(1e9);
 }
 
-BestVersion::BestVersion(Options options)
-    : options_(std::move(options)), folder_(options_.folder) {}
+BestVersion::BestVersion(Options options) : options_(std::move(options)), folder_(options_.folder) {
+  ReadScore();
+}
+
+void BestVersion::ReadScore() {
+  const absl::StatusOr<std::string> text = runtime::ReadFile(options_.folder + "/best.json");
+  if (!text.ok()) return;
+  const nlohmann::json noted = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!noted.is_object()) return;
+  const auto number = [&noted](const char* name) {
+    const auto found = noted.find(name);
+    return found != noted.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  const auto count = [&number](const char* name) {
+    return static_cast<std::int64_t>(std::clamp(number(name), 0.0, 1e15));
+  };
+  const auto name = noted.find("version");
+  if (name == noted.end() || !name->is_string()) return;
+  const auto version = parameters::ParseVersion(name->get<std::string>());
+  if (!version || !folder_.Load(*version).ok()) return;
+  highest_ = number("highest");
+  const runtime::MutexLock lock(mutex_);
+  kept_ = version;
+  best_ = Score{.episodes = count("episodes"),
+                .successes = count("successes"),
+                .success_steps = count("success_steps"),
+                .success_optimum = count("success_optimum"),
+                .return_sum = number("return_sum")};
+}
+
+absl::Status BestVersion::WriteScore(const parameters::Version& version, const Score& score) const {
+  const nlohmann::json noted = {{"version", parameters::ToString(version)},
+                                {"highest", std::max(highest_.load(), score.success_rate())},
+                                {"episodes", score.episodes},
+                                {"successes", score.successes},
+                                {"success_steps", score.success_steps},
+                                {"success_optimum", score.success_optimum},
+                                {"return_sum", score.return_sum}};
+  return runtime::WriteFileAtomically(options_.folder + "/best.json", noted.dump(1) + "\n");
+}
 
 absl::StatusOr<std::unique_ptr<BestVersion>> BestVersion::Create(Options options) {
   auto best = std::unique_ptr<BestVersion>(new BestVersion(std::move(options)));
@@ -34,10 +74,10 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
   const std::optional<parameters::Version> version = parameters::ParseVersion(name);
   const Score score = evaluation.Total("learned");
   if (!version || score.episodes == 0) return;
-  highest_ = std::max(highest_, score.success_rate());
+  highest_ = std::max(highest_.load(), score.success_rate());
   {
     const runtime::MutexLock lock(mutex_);
-    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_)) return;
+    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_.load())) return;
     pending_.insert_or_assign(*version, score);
   }
   fetcher_->Fetch(*version);
@@ -52,7 +92,6 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
     kept = initial.ok() ? folder_.Save(*initial) : initial.status();
   }
   if (kept.ok()) kept = folder_.Save(*fetched);
-  if (kept.ok()) kept = folder_.KeepNewest(1);
   if (!kept.ok()) {
     spdlog::warn("event=best_version_lost reason={}", runtime::Quoted(kept.ToString()));
   }
@@ -61,6 +100,12 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
   if (kept.ok() && !pending.empty()) {
     kept_ = wanted;
     best_ = pending.mapped();
+    // A kill leaves a score whose version is there.
+    absl::Status noted = WriteScore(*wanted, *best_);
+    if (noted.ok()) noted = folder_.KeepNewest(1);
+    if (!noted.ok()) {
+      spdlog::warn("event=best_score_lost reason={}", runtime::Quoted(noted.ToString()));
+    }
   }
   fetched_.NotifyAll();
 }

@@ -4,9 +4,11 @@
 //
 // The learner keeps a version for a short time only, so the best one is fetched as soon as its
 // evaluation ends. It is kept in a folder of its own, beside the run's initial version, and the
-// learner serves what lies there. Methods are for one thread; fetching runs on a thread of its own.
+// learner serves what lies there. Beside it, best.json holds its score, by which a run that goes on
+// judges later ones. Methods are for one thread; fetching runs on a thread of its own.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,7 +39,8 @@ class BestVersion {
     std::string folder = {};
   };
 
-  // Returns INVALID_ARGUMENT without an address.
+  // Goes on with the best version that the folder holds. Returns INVALID_ARGUMENT without an
+  // address.
   static absl::StatusOr<std::unique_ptr<BestVersion>> Create(Options options);
 
   // Takes the evaluation of one version of the learned policy, named "epoch.step". Other names are
@@ -51,13 +54,15 @@ class BestVersion {
 
  private:
   explicit BestVersion(Options options);
+  void ReadScore() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status WriteScore(const parameters::Version& version, const Score& score) const;
   void Keep(const parameters::WantedVersion& wanted, absl::StatusOr<parameters::Parameters> fetched)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Options options_;
   const parameters::ParametersFolder folder_;
   // The highest success that was seen.
-  double highest_ = 0;
+  std::atomic<double> highest_ = 0;
   runtime::Mutex mutex_;
   runtime::CondVar fetched_;
   // The scores of versions that are being fetched.

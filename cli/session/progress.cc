@@ -164,6 +164,24 @@ std::string ToJson(const Progress& progress) {
   return row.dump();
 }
 
+absl::StatusOr<Progress> ParseProgress(const std::string& line) {
+  const nlohmann::json row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  Progress progress;
+  const auto read = [&row](const char* name, double& value) {
+    const auto found = row.find(name);
+    if (found == row.end() || !found->is_number()) return false;
+    value = found->get<double>();
+    constexpr double kMost = 1e15;
+    return value >= 0 && value <= kMost;
+  };
+  if (!row.is_object() || !read("seconds", progress.seconds) ||
+      !read("updates", progress.updates) ||
+      !read("environment_steps", progress.environment_steps)) {
+    return runtime::DataLoss("no progress of a run: " + line.substr(0, 100));
+  }
+  return progress;
+}
+
 namespace {
 
 constexpr int kBarWidth = 24;

@@ -16,6 +16,7 @@
 #include "cli/metrics/metric_totals.h"
 #include "platform/display/live_line.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::cli {
 
@@ -71,6 +72,9 @@ std::string StatusLine(const Progress& progress, const Extent& extent, int bar_w
 
 // Returns one line of metrics.jsonl.
 std::string ToJson(const Progress& progress);
+// Returns seconds, environment steps and updates of such a line. DATA_LOSS if it has not all three,
+// or one that cannot be.
+absl::StatusOr<Progress> ParseProgress(const std::string& line);
 
 // Shows a person how a run goes: keeps the status line (progress.h) up to date on a live line
 // (live_line.h).

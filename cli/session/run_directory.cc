@@ -1,15 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session/run_directory.h"
 
+#include <absl/strings/str_split.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
+#include <utility>
 
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/log.h"
 #include "rl/parameters/parameters_file.h"
 
 namespace shoal::cli {
 namespace fs = std::filesystem;
+namespace {
+
+// How much of a file LastLines looks at.
+constexpr std::uintmax_t kLastBytes = std::uintmax_t{4} << 20;
+
+}  // namespace
+
+// Holds the lock until it is destroyed, or its process ends.
+struct RunDirectory::Lock {
+  explicit Lock(int file) : descriptor(file) {}
+  ~Lock() { ::close(descriptor); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+  const int descriptor;
+};
+
+absl::StatusOr<RunDirectory> RunDirectory::LockAt(const std::string& path) {
+  const std::string name = path + "/lock";
+  const int descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) return runtime::Internal("cannot open " + name);
+  auto lock = std::make_shared<const Lock>(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int reason = errno;
+    if (reason == EWOULDBLOCK) {
+      return runtime::FailedPrecondition("the run " + path + " goes on in another program");
+    }
+    // Some file systems have no locks, and a run can do without.
+    spdlog::warn("event=run_not_locked path={} reason={}", runtime::Quoted(path),
+                 runtime::Quoted(std::generic_category().message(reason)));
+  }
+  return RunDirectory(path, std::move(lock));
+}
+
+absl::StatusOr<RunDirectory> RunDirectory::Open(const std::string& path) {
+  if (!fs::exists(path + "/config.toml")) {
+    return absl::NotFoundError(path + " holds no run that can go on: it has no config.toml");
+  }
+  return LockAt(path);
+}
 
 absl::StatusOr<RunDirectory> RunDirectory::Create(const std::string& directory,
                                                   const std::string& name) {
@@ -27,7 +76,7 @@ absl::StatusOr<RunDirectory> RunDirectory::Create(const std::string& directory,
     if (!error) fs::create_directory(path + part, error);
   }
   if (error) return runtime::Internal("cannot make " + path + ": " + error.message());
-  return RunDirectory(path);
+  return LockAt(path);
 }
 
 void RunDirectory::BecomeLatest() const {
@@ -48,6 +97,30 @@ absl::Status RunDirectory::AppendLine(const std::string& name, std::string_view 
   file.flush();
   if (!file) return runtime::Internal("cannot write " + path_ + "/" + name);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> RunDirectory::LastLines(const std::string& name) const {
+  const std::string path = path_ + "/" + name;
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) return std::vector<std::string>();
+  const std::uintmax_t begin = size > kLastBytes ? size - kLastBytes : 0;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(begin));
+  std::string text(static_cast<std::size_t>(size - begin), '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (error || !file) return runtime::Internal("cannot read " + path);
+  const std::size_t end = text.rfind('\n');
+  const std::size_t whole = end == std::string::npos ? 0 : end + 1;
+  if (whole < text.size() && (whole > 0 || begin == 0)) {
+    fs::resize_file(path, begin + whole, error);
+    if (error) return runtime::Internal("cannot mend " + path + ": " + error.message());
+  }
+  std::vector<std::string> lines = absl::StrSplit(text.substr(0, whole), '\n');
+  lines.pop_back();
+  // The first one may have begun before what was read.
+  if (begin > 0 && !lines.empty()) lines.erase(lines.begin());
+  return lines;
 }
 
 std::string LearnedParameters(const std::string& path) {

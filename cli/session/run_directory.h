@@ -2,7 +2,8 @@
 // runs/<name>/ holds everything that a run leaves behind. `shoal report` reads nothing else.
 //
 //   config.toml        effective configuration of all processes
-//   run.json           name, command, git revision, start
+//   run.json           name, command, git revision, start, and the same of each time it went on
+//   lock               held by the program that writes the others
 //   processes.json     the processes of the cluster, and where they serve metrics
 //   metrics.jsonl      one object a second: what the status line shows, and every metric drawn
 //   metrics_table.json what those metrics are
@@ -15,9 +16,10 @@
 // Not thread-safe.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/runtime/status.h"
 
@@ -30,6 +32,9 @@ class RunDirectory {
  public:
   // Makes <directory>/<name>/. Returns ALREADY_EXISTS when the run exists already.
   static absl::StatusOr<RunDirectory> Create(const std::string& directory, const std::string& name);
+  // Opens <path>/ to go on with its run. NOT_FOUND where no run is that came as far as to write its
+  // configuration, and FAILED_PRECONDITION while another program writes it.
+  static absl::StatusOr<RunDirectory> Open(const std::string& path);
 
   // Points the link <directory>/latest to this run.
   void BecomeLatest() const;
@@ -40,11 +45,20 @@ class RunDirectory {
   absl::Status Write(const std::string& name, std::string_view text) const;
   // Adds a line to a file below the run directory.
   absl::Status AppendLine(const std::string& name, std::string_view line) const;
+  // Returns the last lines of a file that AppendLine wrote, at most 4 MiB of them, none if it is
+  // not there. A line that was cut off at the end is removed from the file.
+  absl::StatusOr<std::vector<std::string>> LastLines(const std::string& name) const;
 
  private:
-  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  struct Lock;
+
+  RunDirectory(std::string path, std::shared_ptr<const Lock> lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+  // Takes the lock of a run. The errors are those of Open.
+  static absl::StatusOr<RunDirectory> LockAt(const std::string& path);
 
   std::string path_;
+  std::shared_ptr<const Lock> lock_;
 };
 
 // Returns the folder with what the run at `path` has learned: that of its best version, or else

@@ -52,14 +52,15 @@ Extent ExtentOf(const TrainOptions& train) {
 // Returns the line "digest=..." that a finished learner printed about its parameters. Empty for
 // other learners.
 std::string DigestLine(const std::vector<PlannedProcess>& processes) {
+  std::string digest;
   for (const PlannedProcess& process : processes) {
     if (!process.spec.finishes) continue;
     std::ifstream log(process.spec.log_path);
     for (std::string line; std::getline(log, line);) {
-      if (line.starts_with("digest=")) return line + "\n";
+      if (line.starts_with("digest=")) digest = line + "\n";
     }
   }
-  return "";
+  return digest;
 }
 
 std::string GivenUpText(const GivenUpPair& pair, const std::string& reason) {
@@ -90,6 +91,7 @@ absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(Session
                          display::EventWriter::Create(directory.path(), UnixSeconds(clock)));
   auto session = std::unique_ptr<TrainingSession>(
       new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
+  SHOAL_RETURN_IF_ERROR(session->TakeUp());
   if (session->options_.learner.empty()) return session;
   const std::string& folder = session->directory_.path();
   SHOAL_ASSIGN_OR_RETURN(session->best_,
@@ -145,12 +147,30 @@ int TrainingSession::Run() {
   return code;
 }
 
+absl::Status TrainingSession::TakeUp() {
+  SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> rows, directory_.LastLines("metrics.jsonl"));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> evaluations,
+                         directory_.LastLines("evaluations.jsonl"));
+  evaluations_ = static_cast<std::int64_t>(evaluations.size());
+  for (; !rows.empty(); rows.pop_back()) {
+    const absl::StatusOr<Progress> progress = ParseProgress(rows.back());
+    if (!progress.ok()) continue;
+    earlier_ = *progress;
+    progress_ = earlier_;
+    judged_steps_ = earlier_.environment_steps;
+    display_.Note(absl::StrFormat("goes on after %.0f s, %.0f steps", earlier_.seconds,
+                                  earlier_.environment_steps));
+    break;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status TrainingSession::StartProcesses() {
   for (const PlannedProcess& process : options_.processes) {
     SHOAL_RETURN_IF_ERROR(supervisor_.Start(process.spec, process.stage));
   }
-  training_started_ = clock_.Now();
-  next_evaluation_ = training_started_ + Seconds(options_.train.evaluate_every_seconds);
+  training_started_ = clock_.Now() - Seconds(earlier_.seconds);
+  next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
   return absl::OkStatus();
 }
 
@@ -212,6 +232,8 @@ void TrainingSession::Scrape() {
   knows_servers_ = epoch.has_value();
   saw_policy_ = saw_policy_ || epoch.value_or(0) > 0;
   progress_ = tracker_.Observe(SecondsSince(training_started_), totals_, table_of_metrics_);
+  progress_.environment_steps += earlier_.environment_steps;
+  progress_.updates += earlier_.updates;
 }
 
 void TrainingSession::Record() {
@@ -469,7 +491,7 @@ std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
     line += absl::StrFormat(" reached_steps=%.0f", *steps);
   }
   return line + absl::StrFormat(" env_steps=%.0f seconds=%.0f", progress_.environment_steps,
-                                SecondsSince(options_.started));
+                                SecondsSince(options_.started) + earlier_.seconds);
 }
 
 void TrainingSession::WriteResult(const Evaluation& evaluation, const std::string& line) {

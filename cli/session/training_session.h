@@ -69,6 +69,8 @@ class TrainingSession {
   TrainingSession(SessionOptions options, RunDirectory directory,
                   std::unique_ptr<display::EventWriter> events, runtime::Clock& clock);
 
+  // Takes up what the run wrote down before it was stopped.
+  absl::Status TakeUp();
   absl::Status StartProcesses();
   TrainingEnd Train();
   // Looks after processes and metrics between waits. Returns false when the run cannot go on.
@@ -117,6 +119,8 @@ class TrainingSession {
   std::size_t written_metrics_ = 0;
   ProgressTracker tracker_;
   Progress progress_;
+  // Where a run that goes on had come to.
+  Progress earlier_;
   Extent extent_;
   runtime::TimePoint training_started_ = {};
   runtime::TimePoint next_scrape_ = {};

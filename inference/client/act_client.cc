@@ -307,6 +307,10 @@ void ActClient::Implementation::SettleLocked(const RowReply& reply, const RowId&
     case proto::ROW_FENCED:
       answer.outcome = Answer::Outcome::kFenced;
       break;
+    case proto::ROW_RESUMED:
+      answer.outcome = Answer::Outcome::kResumed;
+      answer.resumed = reply.resumed;
+      break;
     default:
       answer.outcome = Answer::Outcome::kInvalid;
       answer.error = reply.error;
@@ -431,6 +435,14 @@ absl::Status CheckLength(const char* name, int length, int rows) {
                                   " rows");
 }
 
+ResumedEpisode ToResumed(const proto::ResumedEpisode& wire) {
+  return {.incarnation = wire.incarnation(),
+          .episode_id = wire.episode_id(),
+          .next_sequence = wire.next_sequence(),
+          .actions = {wire.actions().begin(), wire.actions().end()},
+          .box_actions = {wire.box_actions().begin(), wire.box_actions().end()}};
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& replies) {
@@ -440,6 +452,7 @@ absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& repli
   std::vector<RowReply> rows(static_cast<std::size_t>(count));
   bool any_action = false;
   int invalid = 0;
+  int resumed = 0;
   for (int i = 0; i < count; ++i) {
     RowReply& row = rows[static_cast<std::size_t>(i)];
     row.environment_id = replies.environment_ids(i);
@@ -453,6 +466,12 @@ absl::StatusOr<std::vector<RowReply>> ReadReplies(const proto::RowReplies& repli
     if (row.status == proto::ROW_INVALID && invalid < replies.errors_size()) {
       row.error = replies.errors(invalid++);
     }
+    if (row.status != proto::ROW_RESUMED) continue;
+    if (resumed == replies.resumed_size()) {
+      return runtime::InvalidArgument("replies.resumed has " + std::to_string(resumed) +
+                                      " entries for more ROW_RESUMED rows");
+    }
+    row.resumed = std::make_shared<const ResumedEpisode>(ToResumed(replies.resumed(resumed++)));
   }
   if (!any_action) return rows;
   SHOAL_RETURN_IF_ERROR(CheckLength("policy_epochs", replies.policy_epochs_size(), count));

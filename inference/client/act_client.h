@@ -69,7 +69,7 @@ class ActHandler {
 };
 
 // Counts of wire statuses since construction, by proto::RowStatus.
-using RowStatusCounts = std::array<std::uint64_t, 8>;
+using RowStatusCounts = std::array<std::uint64_t, 9>;
 
 class ActClient {
  public:
@@ -113,6 +113,8 @@ struct RowReply {
   std::uint64_t policy_step = 0;
   // Set for ROW_INVALID.
   std::string error = "";
+  // Set for ROW_RESUMED.
+  std::shared_ptr<const ResumedEpisode> resumed = nullptr;
 };
 
 // Returns INVALID_ARGUMENT, which names the array, if a length, dtype or value is wrong.

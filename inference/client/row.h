@@ -99,12 +99,26 @@ struct Row {
   std::optional<proto::PolicySelector> policy = std::nullopt;
 };
 
+// An episode that the server goes on with after a restart. The environment begins it again, takes
+// its actions, and then sends the row that follows, with this incarnation and sequence.
+struct ResumedEpisode {
+  std::uint64_t incarnation = 0;
+  std::uint64_t episode_id = 0;
+  std::uint64_t next_sequence = 0;
+  // The actions so far, at least one: either these, or [k, n] where they are points of a box.
+  std::vector<std::int64_t> actions = {};
+  std::vector<float> box_actions = {};
+};
+
 struct Answer {
   enum class Outcome : std::uint8_t {
     // `action` holds the answer.
     kAction,
     // An end row was taken.
     kAccepted,
+    // The row has no effect: the environment goes on with the episode in `resumed`. One that cannot
+    // sends a FIRST row, with a sequence above that episode's and above all before.
+    kResumed,
     // The row is refused for good; `error` says why.
     kInvalid,
     // The server knows a newer incarnation of the environment.
@@ -122,6 +136,7 @@ struct Answer {
   std::uint64_t policy_epoch = 0;
   std::uint64_t policy_step = 0;
   std::string error = "";
+  std::shared_ptr<const ResumedEpisode> resumed = nullptr;
   Row row = {};
 };
 

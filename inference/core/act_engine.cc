@@ -236,6 +236,14 @@ void ActEngine::Settle(const Work& work, const VersionedPolicy& policy,
   answer.action = outputs.action[index];
   if (shape_.box) answer.box_action = InBox(*row.block->layout, outputs.box_action, index);
   answer.version = policy.version;
+  if (notes_actions_ && slot.builder && row.acts()) {
+    if (shape_.box) {
+      slot.actions.box.insert(slot.actions.box.end(), answer.box_action.begin(),
+                              answer.box_action.end());
+    } else {
+      slot.actions.discrete.push_back(answer.action);
+    }
+  }
   slot.EndAnswer();
   slot.Store(answer);
   Send(row, std::move(answer));
@@ -273,8 +281,89 @@ void ActEngine::Remember(const Work& work, const model::PolicyOutputs& outputs, 
 void ActEngine::Emit(std::optional<Unroll> unroll) {
   if (!unroll) return;
   const std::uint64_t environment = unroll->environment;
-  parking_.Insert(*std::move(unroll));
+  if (lockstep_) {
+    parking_.Park(*std::move(unroll));
+  } else {
+    parking_.Insert(*std::move(unroll));
+  }
   on_unroll_(environment);
+}
+
+std::vector<EnvironmentState> ActEngine::States() const {
+  std::vector<EnvironmentState> states;
+  for (const auto& [environment, slot] : slots_) {
+    if (!slot.builder) continue;
+    if (slot.builder->grouped()) return {};
+    states.push_back({.environment = environment,
+                      .incarnation = slot.incarnation(),
+                      .episode = slot.episode,
+                      .actions = slot.actions,
+                      .next_sequence = slot.next_sequence(),
+                      .core_state = slot.core_state,
+                      .unroll = slot.builder->open()});
+  }
+  std::sort(states.begin(), states.end(),
+            [](const auto& a, const auto& b) { return a.environment < b.environment; });
+  return states;
+}
+
+void ActEngine::Resume(std::vector<EnvironmentState> states) {
+  resumptions_.clear();
+  for (EnvironmentState& state : states) {
+    const std::uint64_t environment = state.environment;
+    resumptions_[environment].state = std::move(state);
+  }
+}
+
+bool ActEngine::GoesOn(const Resumption& resumption, const Row& row) {
+  const EnvironmentState& state = resumption.state;
+  if (!resumption.told || row.incarnation() != state.incarnation) return false;
+  if (std::pair(row.incarnation(), row.sequence()) == *resumption.told) return false;
+  const bool first = (row.flags() & kFirst) != 0;
+  return first ? row.sequence() > state.next_sequence : row.sequence() == state.next_sequence;
+}
+
+bool ActEngine::AnswerResumed(const Row& row) {
+  const auto found = resumptions_.find(row.environment());
+  if (found == resumptions_.end() || row.evaluate()) return false;
+  Resumption& resumption = found->second;
+  const EnvironmentState& state = resumption.state;
+  if (GoesOn(resumption, row)) {
+    resumptions_.erase(found);
+    return false;
+  }
+  const bool outdated = resumption.told && row.incarnation() != state.incarnation &&
+                        row.incarnation() < resumption.told->first;
+  if (!row.acts() || outdated) {
+    Answer({row}, outdated ? RowStatus::kFenced : RowStatus::kAccepted);
+    return true;
+  }
+  EnvironmentSlot* slot = SlotOf(row);
+  if (slot == nullptr) return false;
+  slot->builder = std::make_unique<UnrollBuilder>(shape_, options_.cut, options_.priority);
+  const absl::Status resumed = slot->Resume(state, row, shape_);
+  if (!resumed.ok()) {
+    spdlog::warn("event=environment_not_resumed environment={} reason={}", row.environment(),
+                 runtime::Quoted(runtime::Message(resumed)));
+    resumptions_.erase(found);
+    return false;
+  }
+  resumption.told = {row.incarnation(), row.sequence()};
+  RowAnswer answer = AnswerTo(row, RowStatus::kResumed);
+  answer.resumed =
+      std::make_shared<const ResumedEpisode>(ResumedEpisode{.incarnation = state.incarnation,
+                                                            .episode = state.episode,
+                                                            .next_sequence = state.next_sequence,
+                                                            .actions = state.actions});
+  answers_.Add(row, std::move(answer));
+  answers_.Deliver();
+  return true;
+}
+
+void ActEngine::DropOpenUnrolls() {
+  for (auto& [environment, slot] : slots_) {
+    if (slot.builder) slot.builder->Clear();
+  }
 }
 
 void ActEngine::Send(const Row& row, RowAnswer answer) {

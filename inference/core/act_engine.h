@@ -16,11 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory_resource>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "inference/core/answer_batch.h"
 #include "inference/core/environment_slot.h"
+#include "inference/core/environment_state.h"
 #include "inference/core/exploration.h"
 #include "inference/core/inference_metrics.h"
 #include "inference/core/input_gatherer.h"
@@ -52,8 +55,13 @@ class ActEngine {
   ActEngine(const ActOptions& options, const PolicyShape& shape, PolicySet& policies,
             UnrollSink& sink, InferenceMetrics& metrics);
 
-  // Sets the function that is called for each finished unroll of an environment.
-  void OnUnroll(std::function<void(std::uint64_t environment)> on_unroll) {
+  // For deterministic mode: finished unrolls wait for RetryParked, and `on_unroll` is called for
+  // each with its environment. With `notes_actions` the engine keeps what States needs. Call it
+  // before the first row.
+  void WorkInLockstep(std::function<void(std::uint64_t environment)> on_unroll,
+                      bool notes_actions) {
+    lockstep_ = true;
+    notes_actions_ = notes_actions;
     on_unroll_ = std::move(on_unroll);
   }
 
@@ -68,7 +76,25 @@ class ActEngine {
 
   std::size_t parked() const { return parking_.size(); }
 
+  // Returns the state of every training environment, for each of which an action was chosen last.
+  // None where unrolls have groups, which are more than that. REQUIRES: lockstep with noted
+  // actions, and a policy that observes no contents.
+  std::vector<EnvironmentState> States() const;
+  // Goes on with these environments where they were, each in its incarnation, in place of what the
+  // engine knows of them, as soon as rows of theirs come. Forgets those that it was told before.
+  void Resume(std::vector<EnvironmentState> states);
+  // Returns false where `row` is to be evaluated. Otherwise it has been answered: its environment
+  // is one that goes on.
+  bool AnswerResumed(const Row& row);
+  // Drops the open unrolls of all environments, whose episodes go on.
+  void DropOpenUnrolls();
+
  private:
+  struct Resumption {
+    EnvironmentState state;
+    // The row whose actor was told, by incarnation and sequence.
+    std::optional<std::pair<std::uint64_t, std::uint64_t>> told = std::nullopt;
+  };
   // A row that waits for its forward pass.
   struct Work {
     Row row;
@@ -79,6 +105,9 @@ class ActEngine {
     std::vector<Work> work;
   };
 
+  // Whether `row` is what an actor sends that has been told of the resumption: the row that follows
+  // the last action, or a later FIRST row where it could not go on.
+  static bool GoesOn(const Resumption& resumption, const Row& row);
   // Advances the engine's time when a minute has passed, and forgets idle environments.
   void ForgetIdle(const std::vector<Row>& rows);
   // Returns null when there are too many environments.
@@ -105,7 +134,10 @@ class ActEngine {
   const PolicyShape& shape_;
   PolicySet& policies_;
   InferenceMetrics& metrics_;
+  bool lockstep_ = false;
+  bool notes_actions_ = false;
   std::function<void(std::uint64_t)> on_unroll_ = [](std::uint64_t) {};
+  std::unordered_map<std::uint64_t, Resumption> resumptions_;
 
   std::unordered_map<std::uint64_t, EnvironmentSlot> slots_;
   // Counts the minutes in which rows arrived.

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/core/acting_stage.h"
 
+#include <iterator>
 #include <utility>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::inference {
 
 ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policies,
-                         InferenceMetrics& metrics, std::size_t lockstep_environments)
-    : batcher_(batcher), engine_(engine), policies_(policies), metrics_(metrics) {
-  if (lockstep_environments > 0) {
-    gate_.emplace(lockstep_environments);
-    engine_.OnUnroll([this](std::uint64_t environment) { gate_->Delivered(environment); });
+                         InferenceMetrics& metrics, const Lockstep& lockstep)
+    : batcher_(batcher),
+      engine_(engine),
+      policies_(policies),
+      metrics_(metrics),
+      states_(lockstep.states) {
+  if (lockstep.environments > 0) {
+    gate_.emplace(lockstep.environments);
+    engine_.WorkInLockstep([this](std::uint64_t environment) { gate_->Delivered(environment); },
+                           states_ != nullptr);
   }
   thread_ = runtime::Thread("act", [this] { Run(); });
 }
@@ -57,17 +64,63 @@ void ActingStage::Act(Batcher::Batch batch) {
 }
 
 void ActingStage::ActInLockstep(std::vector<Row> rows, bool draining) {
-  for (Row& row : rows) gate_->Add(std::move(row));
   if (draining) {
     gate_->Clear();
     return;
   }
+  if (const VersionedPolicy current = policies_.current(); current.version.epoch != epoch_) {
+    std::vector<Row> held = gate_->StartAfresh();
+    BeginEpoch(current);
+    rows.insert(rows.begin(), std::make_move_iterator(held.begin()),
+                std::make_move_iterator(held.end()));
+  }
+  for (Row& row : rows) {
+    if (!engine_.AnswerResumed(row)) gate_->Add(std::move(row));
+  }
   for (;;) {
-    std::vector<Row> step = gate_->TakeStep(policies_.current().version);
+    const VersionedPolicy current = policies_.current();
+    // A new epoch begins with the rows that come next.
+    if (current.version.epoch != epoch_) {
+      batcher_.Wake();
+      break;
+    }
+    std::vector<Row> step = gate_->TakeStep(current.version);
     if (step.empty()) break;
+    if (current.checkpoint && current.update != update_ && states_) states_->Hold(current.update);
+    update_ = current.update;
     Evaluate(std::move(step));
+    if (gate_->RoundOver()) KeepRound(current);
+    engine_.RetryParked();
   }
   metrics_.SetWaiting(WaitReason::kLockstep, gate_->size());
+}
+
+void ActingStage::BeginEpoch(const VersionedPolicy& current) {
+  epoch_ = current.version.epoch;
+  update_ = current.update;
+  // The learner trains on nothing that older epochs did.
+  engine_.DropOpenUnrolls();
+  engine_.Resume({});
+  if (!states_) return;
+  std::optional<RoundState> state = states_->Find(current.update);
+  if (!state) return;
+  spdlog::info("event=environments_resumed update={} environments={}", current.update,
+               state->environments.size());
+  if (state->acted.epoch != epoch_) {
+    BeginEpochAt(*state, current.version);
+    states_->Keep(*state);
+  }
+  states_->Hold(current.update);
+  engine_.Resume(std::move(state->environments));
+}
+
+void ActingStage::KeepRound(const VersionedPolicy& acted) {
+  if (!states_) return;
+  std::vector<EnvironmentState> environments = engine_.States();
+  if (environments.empty()) return;
+  states_->Keep({.update = acted.update + 1,
+                 .acted = acted.version,
+                 .environments = std::move(environments)});
 }
 
 void ActingStage::Evaluate(std::vector<Row> rows) {

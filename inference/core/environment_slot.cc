@@ -61,8 +61,34 @@ EnvironmentSlot::Decision EnvironmentSlot::Take(const Row& row) {
   if (!first && (!running_ || gap)) decision.kind = Decision::Kind::kIgnore;
   next_sequence_ = row.sequence() + 1;
   running_ = !ends;
-  if (first) step = 0;
+  if (first) {
+    step = 0;
+    episode = row.episode();
+    actions = {};
+  }
   return decision;
+}
+
+absl::Status EnvironmentSlot::Resume(EnvironmentState state, const Row& row,
+                                     const PolicyShape& shape) {
+  Reset(row);
+  known_ = false;
+  const std::size_t taken =
+      shape.box ? state.actions.box.size() / shape.action_count : state.actions.discrete.size();
+  if (state.core_state.size() != shape.core_state_size || taken == 0) {
+    return runtime::InvalidArgument("the state of an episode of " + std::to_string(taken) +
+                                    " actions is not of this policy");
+  }
+  SHOAL_RETURN_IF_ERROR(builder->Resume(std::move(state.unroll), row, state.incarnation));
+  known_ = true;
+  incarnation_ = state.incarnation;
+  next_sequence_ = state.next_sequence;
+  running_ = true;
+  core_state = std::move(state.core_state);
+  step = static_cast<std::uint32_t>(taken);
+  episode = state.episode;
+  actions = std::move(state.actions);
+  return absl::OkStatus();
 }
 
 void EnvironmentSlot::Store(const RowAnswer& answer) {

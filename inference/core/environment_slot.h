@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "inference/core/environment_state.h"
 #include "inference/core/row_block.h"
 #include "inference/core/unroll_builder.h"
 #include "platform/content/content_key.h"
@@ -60,12 +61,21 @@ class EnvironmentSlot {
   void EndAnswer() { being_answered_.reset(); }
 
   std::uint64_t incarnation() const { return incarnation_; }
+  std::uint64_t next_sequence() const { return next_sequence_; }
+
+  // Goes on with a saved state, in its incarnation, as the environment of `row`. Where the state is
+  // of another policy or environment: INVALID_ARGUMENT, and a slot that knows nothing. REQUIRES:
+  // there is a builder.
+  absl::Status Resume(EnvironmentState state, const Row& row, const PolicyShape& shape);
 
   // The memory of the episode before its next row.
   std::vector<float> core_state;     // [S]
   std::vector<float> past_requests;  // [D]
   // The number of actions that the episode has asked for so far.
   std::uint32_t step = 0;
+  // The running episode, and what it has done so far where the engine notes it.
+  std::uint64_t episode = 0;
+  EpisodeActions actions;
   // The same by the content that candidates are compared with.
   std::map<content::ContentKey, std::uint32_t> steps_about;
   // The engine's time when the last row came.

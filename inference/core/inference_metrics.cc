@@ -5,7 +5,8 @@ namespace shoal::inference {
 namespace {
 
 constexpr std::array<const char*, kRowStatusCount> kStatusNames = {
-    "ok", "accepted", "need_content", "need_catalog", "invalid", "fenced", "overloaded", "expired"};
+    "ok",     "accepted",   "need_content", "need_catalog", "invalid",
+    "fenced", "overloaded", "expired",      "resumed"};
 constexpr std::array<const char*, kWaitReasonCount> kReasonNames = {"encoding", "parameters",
                                                                     "batch", "replay", "lockstep"};
 

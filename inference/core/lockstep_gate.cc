@@ -35,6 +35,17 @@ std::vector<Row> LockstepGate::TakeStep(const parameters::Version& current) {
   return step;
 }
 
+std::vector<Row> LockstepGate::StartAfresh() {
+  std::vector<Row> rows;
+  for (auto& [environment, held] : held_) {
+    for (auto& [sequence, row] : held) rows.push_back(std::move(row));
+  }
+  held_.clear();
+  delivered_.clear();
+  acted_ = {};
+  return rows;
+}
+
 std::size_t LockstepGate::size() const {
   std::size_t rows = 0;
   for (const auto& [environment, held] : held_) rows += held.size();

@@ -6,7 +6,8 @@
 // once each environment that still owes an unroll has a row that asks for an action. All rows of
 // these environments are then evaluated together, sorted by (environment, sequence). An environment
 // that has delivered waits for the next round, which begins with a version newer than the last one
-// that acted. The batches are therefore a function of the environments alone. Not thread-safe.
+// that acted. The batches are therefore a function of the environments alone. A learner that starts
+// again begins a new epoch: the round that it interrupted starts afresh. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,10 @@ class LockstepGate {
   // would act.
   std::vector<Row> TakeStep(const parameters::Version& current);
   void Delivered(std::uint64_t environment) { delivered_.insert(environment); }
+  // Whether every environment has delivered since the round began.
+  bool RoundOver() const { return delivered_.size() >= environments_; }
+  // Begins a new round, which any version may act in, and returns the rows held.
+  std::vector<Row> StartAfresh();
 
   // The number of rows held.
   std::size_t size() const;
@@ -39,7 +44,6 @@ class LockstepGate {
   // The rows of an environment by sequence number.
   using Rows = std::map<std::uint64_t, Row>;
 
-  bool RoundOver() const { return delivered_.size() >= environments_; }
   static bool Asks(const Rows& rows);
 
   const std::size_t environments_;

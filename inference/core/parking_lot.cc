@@ -27,6 +27,10 @@ bool ParkingLot::TryInsert(const Unroll& unroll) {
 
 void ParkingLot::Insert(Unroll&& unroll) {
   if (unrolls_.empty() && TryInsert(unroll)) return;
+  Park(std::move(unroll));
+}
+
+void ParkingLot::Park(Unroll&& unroll) {
   ++parked_[unroll.environment].unrolls;
   unrolls_.push_back(std::move(unroll));
   metrics_.SetWaiting(WaitReason::kReplay, parked_.size());

@@ -29,6 +29,8 @@ class ParkingLot {
 
   // Hands the unroll to the sink. If there is no room, parks the environment.
   void Insert(Unroll&& unroll);
+  // Parks the environment as if there were no room, until Retry.
+  void Park(Unroll&& unroll);
   bool IsParked(std::uint64_t environment) const { return parked_.contains(environment); }
   // Holds the answer back. Returns false when too many are held. REQUIRES: IsParked.
   bool Hold(const Row& row, RowAnswer& answer);

@@ -38,6 +38,9 @@ struct VersionedPolicy {
   std::shared_ptr<const ActingPolicy> policy;
   // The environment steps of the run when the learner published it.
   double environment_steps = 0;
+  // The updates that made it, and whether a checkpoint is due after them.
+  std::uint64_t update = 0;
+  bool checkpoint = false;
 };
 
 class PolicySet {

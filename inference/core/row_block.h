@@ -41,8 +41,27 @@ enum class RowStatus : std::uint8_t {
   kFenced = 5,
   kOverloaded = 6,
   kExpired = 7,
+  kResumed = 8,
 };
-inline constexpr std::size_t kRowStatusCount = 8;
+inline constexpr std::size_t kRowStatusCount = 9;
+
+// The actions that an episode has taken so far: those of a policy without a box, or with one, in
+// the box's own units, [k, n].
+struct EpisodeActions {
+  std::vector<std::int64_t> discrete;
+  std::vector<float> box;
+
+  friend bool operator==(const EpisodeActions&, const EpisodeActions&) = default;
+};
+
+// The episode that an environment goes on with (environment_state.h).
+struct ResumedEpisode {
+  // The incarnation that it goes on in.
+  std::uint64_t incarnation = 0;
+  std::uint64_t episode = 0;
+  std::uint64_t next_sequence = 0;
+  EpisodeActions actions;
+};
 
 struct RowAnswer {
   std::uint64_t environment = 0;
@@ -56,6 +75,8 @@ struct RowAnswer {
   std::vector<content::ContentKey> missing = {};
   // The reason with kInvalid.
   std::string error = {};
+  // What to go on with, with kResumed.
+  std::shared_ptr<const ResumedEpisode> resumed = nullptr;
 };
 
 // The destination of answers: a stream, or a test. Thread-safe.

@@ -28,9 +28,10 @@ void AppendRow(std::vector<float>& rows, std::span<const float> row, std::size_t
 }  // namespace
 
 std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags) {
-  if (actions_.empty()) return std::nullopt;
-  rewards_.back() = reward;
-  flags_.back() = static_cast<std::uint8_t>(flags_.back() | (flags & (kTerminated | kTruncated)));
+  if (open_.actions.empty()) return std::nullopt;
+  open_.rewards.back() = reward;
+  open_.flags.back() =
+      static_cast<std::uint8_t>(open_.flags.back() | (flags & (kTerminated | kTruncated)));
   const bool lost = (flags & kTruncated) != 0 && (flags & kFinal) == 0;
   const bool full = size() >= cut_.max_rows;
   const bool complete =
@@ -44,8 +45,9 @@ std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags
 
 std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
   const bool final_row = (row.flags() & kFinal) != 0;
-  if (!actions_.empty() && layout_ != row.block->layout && *layout_ != *row.block->layout) Clear();
-  if (actions_.empty()) {
+  if (!open_.actions.empty() && layout_ != row.block->layout && *layout_ != *row.block->layout)
+    Clear();
+  if (open_.actions.empty()) {
     if (!final_row) Begin(row, step);
     return std::nullopt;
   }
@@ -64,29 +66,41 @@ std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
 }
 
 void UnrollBuilder::Clear() {
-  shared_rows_ = 0;
-  shared_with_ = 0;
-  core_states_.clear();
+  open_.Clear();
   past_requests_.clear();
-  sequences_.clear();
-  observations_.clear();
   contents_.clear();
   catalogs_.clear();
   marks_.Clear();
-  legal_.clear();
-  actions_.clear();
-  box_actions_.clear();
-  log_probabilities_.clear();
-  values_.clear();
-  action_values_.clear();
-  rewards_.clear();
-  flags_.clear();
-  forced_.clear();
-  relabelled_.clear();
-  versions_.clear();
-  episodes_.clear();
-  extras_.clear();
   used_catalogs_.clear();
+}
+
+absl::Status UnrollBuilder::Resume(OpenUnroll saved, const Row& row, std::uint64_t incarnation) {
+  const RowLayout& layout = *row.block->layout;
+  const std::size_t rows = saved.actions.size();
+  const std::size_t first_rows = cut_.overlap > 0 ? rows : std::min<std::size_t>(rows, 1);
+  const bool discrete = !shape_.candidates && !shape_.box;
+  const auto holds = [](const auto& values, std::size_t size) { return values.size() == size; };
+  const bool fits =
+      rows <= cut_.max_rows && holds(saved.core_states, first_rows * shape_.core_state_size) &&
+      holds(saved.sequences, rows) && holds(saved.observations, rows * layout.observation_bytes) &&
+      holds(saved.extras, rows * layout.extras_bytes) &&
+      (saved.legal.empty() || (discrete && holds(saved.legal, rows * shape_.action_count))) &&
+      holds(saved.box_actions, shape_.box ? rows * shape_.action_count : 0) &&
+      holds(saved.log_probabilities, rows) && holds(saved.values, rows) &&
+      holds(saved.action_values, rows) && holds(saved.rewards, rows) && holds(saved.flags, rows) &&
+      holds(saved.forced, rows) && holds(saved.relabelled, rows) && holds(saved.versions, rows) &&
+      holds(saved.episodes, rows) && saved.shared_rows <= rows;
+  if (!fits) {
+    return runtime::InvalidArgument("an open unroll of " + std::to_string(rows) +
+                                    " rows is not of this policy and environment");
+  }
+  Clear();
+  layout_ = row.block->layout;
+  environment_ = row.environment();
+  incarnation_ = incarnation;
+  group_.reset();
+  open_ = std::move(saved);
+  return absl::OkStatus();
 }
 
 void UnrollBuilder::Begin(const Row& row, const Step& step) {
@@ -99,28 +113,28 @@ void UnrollBuilder::Begin(const Row& row, const Step& step) {
 }
 
 void UnrollBuilder::Push(const Row& row, const Step& step) {
-  if (actions_.empty() || cut_.overlap > 0) {
-    AppendRow(core_states_, step.core_state, shape_.core_state_size);
+  if (open_.actions.empty() || cut_.overlap > 0) {
+    AppendRow(open_.core_states, step.core_state, shape_.core_state_size);
     if (shape_.past_requests) {
       AppendRow(past_requests_, step.past_requests, shape_.embedding_size);
     }
   }
-  sequences_.push_back(row.sequence());
+  open_.sequences.push_back(row.sequence());
   PushBytes(row);
   if (shape_.candidates) catalogs_.push_back(CatalogIndex(row.block->candidates[row.index]));
   if (shape_.candidate_marks > 0) marks_.Add(row.marks());
   PushLegal(row);
-  actions_.push_back(step.action);
-  if (shape_.box) AppendRow(box_actions_, step.box_action, shape_.action_count);
-  log_probabilities_.push_back(step.log_probability);
-  values_.push_back(step.value);
-  action_values_.push_back(step.action_value);
-  rewards_.push_back(0);
-  flags_.push_back(row.flags() & (kFirst | kFinal));
-  forced_.push_back(step.forced ? 1 : 0);
-  relabelled_.push_back(row.relabelled() ? 1 : 0);
-  versions_.push_back(step.version);
-  episodes_.push_back(static_cast<std::int64_t>(row.episode()));
+  open_.actions.push_back(step.action);
+  if (shape_.box) AppendRow(open_.box_actions, step.box_action, shape_.action_count);
+  open_.log_probabilities.push_back(step.log_probability);
+  open_.values.push_back(step.value);
+  open_.action_values.push_back(step.action_value);
+  open_.rewards.push_back(0);
+  open_.flags.push_back(row.flags() & (kFirst | kFinal));
+  open_.forced.push_back(step.forced ? 1 : 0);
+  open_.relabelled.push_back(row.relabelled() ? 1 : 0);
+  open_.versions.push_back(step.version);
+  open_.episodes.push_back(static_cast<std::int64_t>(row.episode()));
 }
 
 void UnrollBuilder::PushBytes(const Row& row) {
@@ -129,9 +143,9 @@ void UnrollBuilder::PushBytes(const Row& row) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row.index * width);
     to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
   };
-  slice(observations_, block.observations, layout_->observation_bytes);
+  slice(open_.observations, block.observations, layout_->observation_bytes);
   slice(contents_, block.content_keys, shape_.content_count);
-  slice(extras_, block.extras, layout_->extras_bytes);
+  slice(open_.extras, block.extras, layout_->extras_bytes);
 }
 
 std::int32_t UnrollBuilder::CatalogIndex(const std::shared_ptr<const Candidates>& candidates) {
@@ -145,67 +159,67 @@ std::int32_t UnrollBuilder::CatalogIndex(const std::shared_ptr<const Candidates>
 void UnrollBuilder::PushLegal(const Row& row) {
   if (shape_.candidates || shape_.box) return;
   const std::vector<std::uint8_t>& legal = row.block->legal;
-  if (legal.empty() && legal_.empty()) return;
+  if (legal.empty() && open_.legal.empty()) return;
   const std::size_t n = shape_.action_count;
-  legal_.resize(actions_.size() * n, 1);
+  open_.legal.resize(open_.actions.size() * n, 1);
   if (legal.empty()) {
-    legal_.resize(legal_.size() + n, 1);
+    open_.legal.resize(open_.legal.size() + n, 1);
   } else {
     const auto begin = legal.begin() + static_cast<std::ptrdiff_t>(row.index * n);
-    legal_.insert(legal_.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
+    open_.legal.insert(open_.legal.end(), begin, begin + static_cast<std::ptrdiff_t>(n));
   }
 }
 
 void UnrollBuilder::PushZeros() {
-  sequences_.push_back(sequences_.back());
-  observations_.resize(observations_.size() + layout_->observation_bytes);
+  open_.sequences.push_back(open_.sequences.back());
+  open_.observations.resize(open_.observations.size() + layout_->observation_bytes);
   contents_.resize(contents_.size() + shape_.content_count);
-  extras_.resize(extras_.size() + layout_->extras_bytes);
+  open_.extras.resize(open_.extras.size() + layout_->extras_bytes);
   if (shape_.candidates) catalogs_.push_back(0);
   if (shape_.candidate_marks > 0) marks_.Add({});
-  if (!legal_.empty()) legal_.resize(legal_.size() + shape_.action_count, 1);
-  actions_.push_back(-1);
-  if (shape_.box) AppendRow(box_actions_, {}, shape_.action_count);
-  log_probabilities_.push_back(0);
-  values_.push_back(0);
-  action_values_.push_back(0);
-  rewards_.push_back(0);
-  flags_.push_back(0);
-  forced_.push_back(0);
-  relabelled_.push_back(0);
-  versions_.push_back(versions_.back());
-  episodes_.push_back(0);
+  if (!open_.legal.empty()) open_.legal.resize(open_.legal.size() + shape_.action_count, 1);
+  open_.actions.push_back(-1);
+  if (shape_.box) AppendRow(open_.box_actions, {}, shape_.action_count);
+  open_.log_probabilities.push_back(0);
+  open_.values.push_back(0);
+  open_.action_values.push_back(0);
+  open_.rewards.push_back(0);
+  open_.flags.push_back(0);
+  open_.forced.push_back(0);
+  open_.relabelled.push_back(0);
+  open_.versions.push_back(open_.versions.back());
+  open_.episodes.push_back(0);
 }
 
 std::size_t UnrollBuilder::NextBegin() const {
-  const std::size_t last = actions_.size() - 1;
+  const std::size_t last = open_.actions.size() - 1;
   std::size_t begin = last;
-  while (begin > last - cut_.overlap && (flags_[begin] & kFirst) == 0) --begin;
+  while (begin > last - cut_.overlap && (open_.flags[begin] & kFirst) == 0) --begin;
   return begin;
 }
 
 void UnrollBuilder::Keep(std::size_t begin) {
-  shared_with_ = sequences_.front();
-  shared_rows_ = actions_.size() - begin;
-  const std::size_t rows = actions_.size();
-  DropFront(core_states_, begin * shape_.core_state_size);
+  open_.shared_with = open_.sequences.front();
+  open_.shared_rows = open_.actions.size() - begin;
+  const std::size_t rows = open_.actions.size();
+  DropFront(open_.core_states, begin * shape_.core_state_size);
   if (shape_.past_requests) DropFront(past_requests_, begin * shape_.embedding_size);
-  DropFront(observations_, begin * layout_->observation_bytes);
+  DropFront(open_.observations, begin * layout_->observation_bytes);
   DropFront(contents_, begin * shape_.content_count);
-  DropFront(extras_, begin * layout_->extras_bytes);
-  if (!legal_.empty()) DropFront(legal_, begin * shape_.action_count);
-  DropFront(sequences_, begin);
-  DropFront(actions_, begin);
-  if (shape_.box) DropFront(box_actions_, begin * shape_.action_count);
-  DropFront(log_probabilities_, begin);
-  DropFront(values_, begin);
-  DropFront(action_values_, begin);
-  DropFront(rewards_, begin);
-  DropFront(flags_, begin);
-  DropFront(forced_, begin);
-  DropFront(relabelled_, begin);
-  DropFront(versions_, begin);
-  DropFront(episodes_, begin);
+  DropFront(open_.extras, begin * layout_->extras_bytes);
+  if (!open_.legal.empty()) DropFront(open_.legal, begin * shape_.action_count);
+  DropFront(open_.sequences, begin);
+  DropFront(open_.actions, begin);
+  if (shape_.box) DropFront(open_.box_actions, begin * shape_.action_count);
+  DropFront(open_.log_probabilities, begin);
+  DropFront(open_.values, begin);
+  DropFront(open_.action_values, begin);
+  DropFront(open_.rewards, begin);
+  DropFront(open_.flags, begin);
+  DropFront(open_.forced, begin);
+  DropFront(open_.relabelled, begin);
+  DropFront(open_.versions, begin);
+  DropFront(open_.episodes, begin);
   if (shape_.candidate_marks > 0) {
     const model::MarkRows before = std::exchange(marks_, {});
     for (std::size_t row = begin; row < rows; ++row) marks_.Add(before.Row(row));
@@ -219,14 +233,14 @@ void UnrollBuilder::Keep(std::size_t begin) {
 }
 
 Unroll UnrollBuilder::Finish() const {
-  SHOAL_CHECK(actions_.size() >= 2);
-  const auto rows = static_cast<std::int64_t>(actions_.size());
+  SHOAL_CHECK(open_.actions.size() >= 2);
+  const auto rows = static_cast<std::int64_t>(open_.actions.size());
   Unroll unroll;
   unroll.environment = environment_;
   unroll.incarnation = incarnation_;
-  unroll.first_sequence = sequences_.front();
-  unroll.shared_rows = static_cast<std::uint32_t>(shared_rows_);
-  unroll.shared_with = shared_with_;
+  unroll.first_sequence = open_.sequences.front();
+  unroll.shared_rows = static_cast<std::uint32_t>(open_.shared_rows);
+  unroll.shared_with = open_.shared_with;
   unroll.length = static_cast<std::uint32_t>(rows - 1);
   AddObservations(unroll, rows);
   AddContents(unroll, rows);
@@ -295,8 +309,8 @@ void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
       part.offset += part.width;
     }
   };
-  add("observation/", layout_->observations, observations_, layout_->observation_bytes);
-  add("extras/", layout_->extras, extras_, layout_->extras_bytes);
+  add("observation/", layout_->observations, open_.observations, layout_->observation_bytes);
+  add("extras/", layout_->extras, open_.extras, layout_->extras_bytes);
 }
 
 void UnrollBuilder::AddContents(Unroll& unroll, std::int64_t rows) const {
@@ -326,27 +340,29 @@ void UnrollBuilder::AddContents(Unroll& unroll, std::int64_t rows) const {
 void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
   const std::int64_t steps = rows - 1;
   auto& columns = unroll.step_columns;
-  if (!legal_.empty()) {
+  if (!open_.legal.empty()) {
     columns.push_back(
-        {"legal", Booleans({rows, static_cast<std::int64_t>(shape_.action_count)}, legal_)});
+        {"legal", Booleans({rows, static_cast<std::int64_t>(shape_.action_count)}, open_.legal)});
   }
   if (shape_.box) {
-    Add(columns, "action", {steps, static_cast<std::int64_t>(shape_.action_count)}, box_actions_);
+    Add(columns, "action", {steps, static_cast<std::int64_t>(shape_.action_count)},
+        open_.box_actions);
   } else {
-    Add(columns, "action", {steps}, actions_);
+    Add(columns, "action", {steps}, open_.actions);
   }
-  Add(columns, "behaviour_log_probability", {steps}, log_probabilities_);
-  Add(columns, "value", {rows}, values_);
-  if (std::find(forced_.begin(), forced_.end(), 1) != forced_.end()) {
-    columns.push_back({"forced", Booleans({steps}, forced_)});
+  Add(columns, "behaviour_log_probability", {steps}, open_.log_probabilities);
+  Add(columns, "value", {rows}, open_.values);
+  if (std::find(open_.forced.begin(), open_.forced.end(), 1) != open_.forced.end()) {
+    columns.push_back({"forced", Booleans({steps}, open_.forced)});
   }
   // The row that bootstraps is no step of this unroll.
-  if (std::find(relabelled_.begin(), relabelled_.end() - 1, 1) != relabelled_.end() - 1) {
-    columns.push_back({"relabelled", Booleans({steps}, relabelled_)});
+  if (std::find(open_.relabelled.begin(), open_.relabelled.end() - 1, 1) !=
+      open_.relabelled.end() - 1) {
+    columns.push_back({"relabelled", Booleans({steps}, open_.relabelled)});
   }
   std::vector<std::int64_t> epochs;
   std::vector<std::int64_t> version_steps;
-  for (const parameters::Version& version : versions_) {
+  for (const parameters::Version& version : open_.versions) {
     epochs.push_back(static_cast<std::int64_t>(version.epoch));
     version_steps.push_back(static_cast<std::int64_t>(version.step));
   }
@@ -355,15 +371,15 @@ void UnrollBuilder::AddActions(Unroll& unroll, std::int64_t rows) const {
 }
 
 void UnrollBuilder::AddEnvironment(Unroll& unroll, std::int64_t rows) const {
-  Add(unroll.step_columns, "reward", {rows - 1}, rewards_);
-  Add(unroll.step_columns, "flags", {rows}, flags_);
-  Add(unroll.step_columns, "episode_id", {rows}, episodes_);
+  Add(unroll.step_columns, "reward", {rows - 1}, open_.rewards);
+  Add(unroll.step_columns, "flags", {rows}, open_.flags);
+  Add(unroll.step_columns, "episode_id", {rows}, open_.episodes);
 }
 
 void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
   if (shape_.core_state_size > 0) {
     Add(unroll.unroll_columns, "core/state", {static_cast<std::int64_t>(shape_.core_state_size)},
-        core_states_);
+        open_.core_states);
   }
   if (shape_.past_requests) {
     Add(unroll.unroll_columns, "past_requests", {static_cast<std::int64_t>(shape_.embedding_size)},
@@ -373,9 +389,9 @@ void UnrollBuilder::AddUnrollColumns(Unroll& unroll) const {
     Add(unroll.unroll_columns, "group_id", {1},
         std::vector<std::int64_t>{static_cast<std::int64_t>(*group_)});
   }
-  if (shared_rows_ > 1) {
+  if (open_.shared_rows > 1) {
     Add(unroll.unroll_columns, "overlap", {1},
-        std::vector<std::int64_t>{static_cast<std::int64_t>(shared_rows_ - 1)});
+        std::vector<std::int64_t>{static_cast<std::int64_t>(open_.shared_rows - 1)});
   }
   if (shape_.policy_id != 0) {
     Add(unroll.unroll_columns, "policy_id", {1}, std::vector<std::int64_t>{shape_.policy_id});
@@ -400,23 +416,23 @@ void UnrollBuilder::AddMarks(Unroll& unroll, std::int64_t rows) const {
 }
 
 void UnrollBuilder::Summarise(Unroll& unroll) const {
-  const auto end = versions_.begin() + unroll.length;
-  const auto [oldest, newest] = std::minmax_element(versions_.begin(), end);
+  const auto end = open_.versions.begin() + unroll.length;
+  const auto [oldest, newest] = std::minmax_element(open_.versions.begin(), end);
   unroll.oldest = *oldest;
   unroll.newest = *newest;
   for (std::size_t row = 0; row < unroll.length; ++row) {
-    const bool final_row = (flags_[row] & kFinal) != 0;
-    const bool lost = (flags_[row] & kTruncated) != 0 && (flags_[row + 1] & kFinal) == 0;
+    const bool final_row = (open_.flags[row] & kFinal) != 0;
+    const bool lost = (open_.flags[row] & kTruncated) != 0 && (open_.flags[row + 1] & kFinal) == 0;
     if (final_row || lost) continue;
     ++unroll.steps;
-    if (relabelled_[row] != 0 || row + 1 < shared_rows_) ++unroll.uncounted_steps;
+    if (open_.relabelled[row] != 0 || row + 1 < open_.shared_rows) ++unroll.uncounted_steps;
   }
   if (!shape_.action_values) return;
   const std::size_t length = unroll.length;
-  unroll.priority = InitialPriority({.reward = std::span(rewards_).first(length),
-                                     .action_value = std::span(action_values_).first(length),
-                                     .value = std::span(values_).first(length + 1),
-                                     .flags = std::span(flags_).first(length + 1)},
+  unroll.priority = InitialPriority({.reward = std::span(open_.rewards).first(length),
+                                     .action_value = std::span(open_.action_values).first(length),
+                                     .value = std::span(open_.values).first(length + 1),
+                                     .flags = std::span(open_.flags).first(length + 1)},
                                     priority_);
 }
 

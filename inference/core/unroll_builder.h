@@ -23,6 +23,7 @@
 #include <span>
 #include <vector>
 
+#include "inference/core/open_unroll.h"
 #include "inference/core/row_block.h"
 #include "inference/core/unroll.h"
 #include "inference/core/unroll_priority.h"
@@ -73,7 +74,14 @@ class UnrollBuilder {
   void Clear();
 
   // The number of rows of the open unroll.
-  std::size_t size() const { return actions_.size(); }
+  std::size_t size() const { return open_.actions.size(); }
+  // The numbers of the open unroll, and whether they are all of it: it has no group.
+  const OpenUnroll& open() const { return open_; }
+  bool grouped() const { return group_.has_value(); }
+  // Goes on with an open unroll that was saved, whose rows were of `row`'s layout, as one of
+  // `row`'s environment in `incarnation`. INVALID_ARGUMENT, and no change, where its rows are not
+  // of that layout and the policy's shape. REQUIRES: the policy observes no contents.
+  absl::Status Resume(OpenUnroll saved, const Row& row, std::uint64_t incarnation);
 
  private:
   void Begin(const Row& row, const Step& step);
@@ -106,32 +114,13 @@ class UnrollBuilder {
   std::uint64_t environment_ = 0;
   std::uint64_t incarnation_ = 0;
   std::optional<std::uint64_t> group_;
-  // The rows that the open unroll has in common with the one before, and that one's first sequence.
-  std::size_t shared_rows_ = 0;
-  std::uint64_t shared_with_ = 0;
+  OpenUnroll open_;
   // Those before each row, or without overlap only before row 0.
-  std::vector<float> core_states_;
   std::vector<float> past_requests_;
-
-  // These hold one entry for each row, or as many bytes as the layout says.
-  std::vector<std::uint64_t> sequences_;
-  std::vector<std::byte> observations_;
+  // These hold one entry for each row, or one for each content field.
   std::vector<content::ContentKey> contents_;
   std::vector<std::int32_t> catalogs_;
   model::MarkRows marks_;
-  std::vector<std::uint8_t> legal_;
-  std::vector<std::int64_t> actions_;
-  std::vector<float> box_actions_;
-  std::vector<float> log_probabilities_;
-  std::vector<float> values_;
-  std::vector<float> action_values_;
-  std::vector<float> rewards_;
-  std::vector<std::uint8_t> flags_;
-  std::vector<std::uint8_t> forced_;
-  std::vector<std::uint8_t> relabelled_;
-  std::vector<parameters::Version> versions_;
-  std::vector<std::int64_t> episodes_;
-  std::vector<std::byte> extras_;
   std::vector<std::shared_ptr<const Candidates>> used_catalogs_;
 };
 

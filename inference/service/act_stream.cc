@@ -26,6 +26,15 @@ std::vector<RowAnswer> Overloaded(const proto::Rows& rows) {
   return answers;
 }
 
+void AddResumed(const ResumedEpisode& episode, proto::RowReplies& rows) {
+  proto::ResumedEpisode& wire = *rows.add_resumed();
+  wire.set_incarnation(episode.incarnation);
+  wire.set_episode_id(episode.episode);
+  wire.set_next_sequence(episode.next_sequence);
+  wire.mutable_actions()->Add(episode.actions.discrete.begin(), episode.actions.discrete.end());
+  wire.mutable_box_actions()->Add(episode.actions.box.begin(), episode.actions.box.end());
+}
+
 }  // namespace
 
 ActStream::ActStream(const ActContext& context)
@@ -118,6 +127,7 @@ proto::ActReply EncodeReply(std::span<const RowAnswer> answers, std::uint64_t se
       }
     }
     if (answer.status == RowStatus::kInvalid) rows.add_errors(answer.error);
+    if (answer.resumed) AddResumed(*answer.resumed, rows);
   }
   proto::Tensor& tensor = *rows.mutable_actions();
   tensor.set_dtype(width == 0 ? proto::INT64 : proto::FLOAT32);

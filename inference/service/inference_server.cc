@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "inference/service/intake.h"
 #include "inference/service/model_policy.h"
 #include "inference/service/replay_sink.h"
+#include "inference/service/round_folder.h"
 #include "inference/service/spec_check.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/server.h"
@@ -96,14 +99,29 @@ TableFactory TablesOf(const model::PolicySpec& policy) {
   };
 }
 
-// Returns what the learner noted when it wrote the file, or 0.
-double EnvironmentStepsOf(std::string_view parameters_file) {
+// What the learner notes in the files of parameters.
+struct Notes {
+  double environment_steps = 0;
+  std::uint64_t update = 0;
+  bool checkpoint = false;
+};
+
+// What is not noted, or in no form of ours, is 0.
+Notes NotesOf(std::string_view parameters_file) {
+  Notes notes;
   const auto view = model::SafetensorsView::Parse(parameters_file);
-  if (!view.ok()) return 0;
-  const auto noted = view->metadata().find("environment_steps");
-  double steps = 0;
-  if (noted == view->metadata().end() || !absl::SimpleAtod(noted->second, &steps)) return 0;
-  return std::isfinite(steps) ? std::max(steps, 0.0) : 0;
+  if (!view.ok()) return notes;
+  const auto read = [&](const char* name, double most) {
+    const auto noted = view->metadata().find(name);
+    double value = 0;
+    if (noted == view->metadata().end() || !absl::SimpleAtod(noted->second, &value)) return 0.0;
+    return std::isfinite(value) ? std::clamp(value, 0.0, most) : 0.0;
+  };
+  constexpr double kExactIntegers = 9007199254740992;
+  notes.environment_steps = read("environment_steps", std::numeric_limits<double>::max());
+  notes.update = static_cast<std::uint64_t>(read("update", kExactIntegers));
+  notes.checkpoint = read("checkpoint", 1) > 0;
+  return notes;
 }
 
 UnrollCut CutOf(const InferenceOptions& options) {
@@ -166,6 +184,8 @@ class InferenceServer::Parts {
   void TakeParameters(const parameters::Parameters& parameters);
   // Takes the result of a fetch that a row with this selector caused.
   void TakeFetched(const PolicySelector& selector, absl::StatusOr<parameters::Parameters> fetched);
+  // Returns null where the policy's environments cannot be kept.
+  RoundStates* KeepRounds();
   void KeepInitial(const parameters::Parameters& parameters) const;
   absl::StatusOr<VersionedPolicy> MakePolicy(const parameters::Parameters& parameters);
   // Holds the run's first version, which is kept apart from the received ones once it is fetched.
@@ -189,6 +209,8 @@ class InferenceServer::Parts {
   std::unique_ptr<replay::client::Inserter> inserter;
   std::unique_ptr<ReplaySink> sink;
   std::unique_ptr<ActEngine> engine;
+  // Only in deterministic mode with a learner.
+  std::optional<RoundFolder> rounds;
   std::unique_ptr<ActingStage> acting;
   Intake intake;
   std::unique_ptr<EncodingStage> encoding;
@@ -237,9 +259,12 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
                                              .frame_memory = model::HostMemoryFor(device),
                                              .seed = static_cast<std::uint64_t>(config.run.seed)},
                                   shape, policies, *sink, shared_metrics);
-  acting = std::make_unique<ActingStage>(
-      batcher, *engine, policies, shared_metrics,
-      config.run.deterministic ? Size(options.lockstep_environments) : 0);
+  ActingStage::Lockstep lockstep;
+  if (config.run.deterministic) {
+    lockstep.environments = Size(options.lockstep_environments);
+    if (!config.cluster.learner.empty()) lockstep.states = KeepRounds();
+  }
+  acting = std::make_unique<ActingStage>(batcher, *engine, policies, shared_metrics, lockstep);
   if (inserter) inserter->OnSpace([this] { batcher.Wake(); });
   encoding = std::make_unique<EncodingStage>(
       EncodingOf(options), *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
@@ -251,6 +276,16 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
       server, transport::Server::Create(
                   {.listen = listen, .max_message_bytes = options.max_message_bytes}, {&service}));
   return StartParameters(metrics);
+}
+
+RoundStates* InferenceServer::Parts::KeepRounds() {
+  if (shape.candidates || shape.content_count > 0) {
+    spdlog::info(
+        "event=environments_not_kept reason=\"the policy observes contents, which are no "
+        "part of what could be kept\"");
+    return nullptr;
+  }
+  return &rounds.emplace(FolderOf(config) + "/rounds");
 }
 
 absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) {
@@ -285,16 +320,18 @@ absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) 
   });
   auto initial = InitialFolder().LoadNewest();
   if (initial.ok()) TakeFetched(kInitial, std::move(initial));
-  SHOAL_ASSIGN_OR_RETURN(subscriber, parameters::Subscriber::Create(
-                                         {.address = config.cluster.learner,
-                                          .client = NameOf(config),
-                                          .folder = FolderOf(config),
-                                          .keep = Size(config.options.retained_versions),
-                                          .spec_digest = config.policy.Digest()},
-                                         [this](const parameters::Parameters& parameters) {
-                                           TakeParameters(parameters);
-                                         },
-                                         metrics));
+  SHOAL_ASSIGN_OR_RETURN(
+      subscriber,
+      parameters::Subscriber::Create(
+          {.address = config.cluster.learner,
+           .client = NameOf(config),
+           // In lock step an older version than the learner's is
+           // one of another round.
+           .folder = config.run.deterministic ? std::string() : FolderOf(config),
+           .keep = Size(config.options.retained_versions),
+           .spec_digest = config.policy.Digest()},
+          [this](const parameters::Parameters& parameters) { TakeParameters(parameters); },
+          metrics));
   return absl::OkStatus();
 }
 
@@ -306,9 +343,12 @@ absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
       auto policy,
       model::Policy::FromSafetensors(config.policy, *parameters.bytes,
                                      model == nullptr ? nullptr : model->policy().get(), device));
+  const Notes notes = NotesOf(*parameters.bytes);
   return VersionedPolicy{.version = {parameters.version.epoch, parameters.version.step},
                          .policy = std::make_shared<ModelPolicy>(std::move(policy), cache),
-                         .environment_steps = EnvironmentStepsOf(*parameters.bytes)};
+                         .environment_steps = notes.environment_steps,
+                         .update = notes.update,
+                         .checkpoint = notes.checkpoint};
 }
 
 void InferenceServer::Parts::KeepInitial(const parameters::Parameters& parameters) const {

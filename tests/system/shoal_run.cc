@@ -34,14 +34,19 @@ ShoalRun::ShoalRun(std::vector<std::string> arguments, const std::string& progra
     : programs_(programs.empty() ? SHOAL_PROGRAMS : programs) {
   char pattern[] = "/tmp/shoal-system-XXXXXX";
   folder_ = ::mkdtemp(pattern);
+  const bool runs = arguments.size() > 1 && (arguments[0] == "train" || arguments[0] == "up") &&
+                    arguments[1] != "--resume";
+  if (runs) {
+    arguments.insert(arguments.end(),
+                     {"--name", "run", "--set", "run.directory=\"" + folder_ + "\""});
+  }
+  Start(std::move(arguments));
+}
+
+void ShoalRun::Start(std::vector<std::string> arguments) {
   cli::ProcessSpec spec = {
       .name = "shoal", .command = {programs_ + "/shoal"}, .log_path = folder_ + "/output.log"};
   spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
-  const bool runs = arguments.size() > 1 && (arguments[0] == "train" || arguments[0] == "up");
-  if (runs) {
-    spec.command.insert(spec.command.end(),
-                        {"--name", "run", "--set", "run.directory=\"" + folder_ + "\""});
-  }
   auto process = cli::ChildProcess::Start(spec);
   INFO(runtime::Message(process.status()));
   REQUIRE(process.ok());
@@ -103,6 +108,13 @@ std::vector<pid_t> ShoalRun::Children(const std::string& program) const {
 void ShoalRun::Interrupt() { ::kill(process_->pid(), SIGINT); }
 
 void ShoalRun::Kill() { ::kill(process_->pid(), SIGKILL); }
+
+void ShoalRun::Resume(const std::vector<std::string>& more) {
+  exit_.reset();
+  std::vector<std::string> arguments = {"train", "--resume", folder_ + "/run"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  Start(std::move(arguments));
+}
 
 EndedRun RunToEnd(std::vector<std::string> arguments, std::chrono::seconds limit) {
   ShoalRun run(std::move(arguments));

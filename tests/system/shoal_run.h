@@ -53,8 +53,12 @@ class ShoalRun {
   void Interrupt();
   // Ends shoal alone by SIGKILL, as a crash does.
   void Kill();
+  // Goes on with this run, which has ended: `shoal train --resume`, with `more` arguments.
+  void Resume(const std::vector<std::string>& more = {});
 
  private:
+  void Start(std::vector<std::string> arguments);
+
   std::string folder_;
   const std::string programs_;
   std::unique_ptr<cli::ChildProcess> process_;

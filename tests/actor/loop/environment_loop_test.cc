@@ -103,6 +103,109 @@ TEST_CASE("Rows follow the protocol through terminated, truncated and lost episo
   REQUIRE(rows[14].observation == std::vector<float>{0, 0});
 }
 
+// The server answers the first row with an episode that goes on, and the others as ever.
+std::vector<SeenRow> RowsAfterResumption(const proto::ResumedEpisode& episode, std::size_t rows) {
+  Fixture fixture;
+  ScriptedServer server([&](const SeenRow& row) {
+    Scripted scripted = Agree(row);
+    if (row.incarnation == 11) {
+      scripted.status = proto::ROW_RESUMED;
+      scripted.resumed = episode;
+    }
+    return scripted;
+  });
+  TrainingPlan plan({.environments = 1});
+  EnvironmentLoop loop(Options(server.address(), 1), fixture.source, plan, fixture.actor_metrics);
+  loop.Start(Ignore);
+  REQUIRE(server.Await([&](const auto& seen) { return seen.size() >= rows; }));
+  loop.Stop();
+  return server.rows();
+}
+
+proto::ResumedEpisode Episode(std::uint64_t id, std::size_t actions) {
+  proto::ResumedEpisode episode;
+  episode.set_episode_id(id);
+  episode.set_incarnation(30);
+  episode.set_next_sequence(17);
+  for (std::size_t i = 0; i < actions; ++i) episode.add_actions(1);
+  return episode;
+}
+
+TEST_CASE("An episode that goes on is begun again and played up to the row that is wanted") {
+  // The environment's second episode, numbered 1, is cut off after four steps.
+  const auto rows = RowsAfterResumption(Episode(2, 3), 5);
+  REQUIRE(rows[0].flags == proto::ROW_FLAG_FIRST);
+  REQUIRE(rows[1].incarnation == 30);
+  REQUIRE(rows[1].sequence == 17);
+  REQUIRE(rows[1].episode_id == 2);
+  REQUIRE(rows[1].flags == proto::ROW_FLAG_NONE);
+  REQUIRE(rows[1].observation == std::vector<float>{1, 3});
+  REQUIRE(rows[1].reward == 3);
+  REQUIRE(rows[2].sequence == 18);
+  REQUIRE(rows[2].flags == (proto::ROW_FLAG_TRUNCATED | proto::ROW_FLAG_FINAL));
+  REQUIRE(rows[3].flags == proto::ROW_FLAG_FIRST);
+  REQUIRE(rows[3].episode_id == 3);
+  REQUIRE(rows[3].observation == std::vector<float>{2, 0});
+}
+
+TEST_CASE("The last action of an episode that goes on may end it") {
+  const auto rows = RowsAfterResumption(Episode(1, 4), 3);
+  REQUIRE(rows[1].flags == proto::ROW_FLAG_TERMINATED);
+  REQUIRE(rows[1].sequence == 17);
+  REQUIRE(rows[1].episode_id == 1);
+  REQUIRE(rows[2].flags == proto::ROW_FLAG_FIRST);
+  REQUIRE(rows[2].sequence == 18);
+  REQUIRE(rows[2].episode_id == 2);
+}
+
+TEST_CASE("An episode that cannot go on is followed by another one") {
+  // More actions than the episode has, none at all, and a number that no episode has.
+  for (const auto& [id, actions] : {std::pair{2, 9}, {2, 0}, {0, 2}}) {
+    INFO(id << " " << actions);
+    const auto rows = RowsAfterResumption(
+        Episode(static_cast<std::uint64_t>(id), static_cast<std::size_t>(actions)), 2);
+    REQUIRE(rows[1].flags == proto::ROW_FLAG_FIRST);
+    REQUIRE(rows[1].incarnation == 30);
+    REQUIRE(rows[1].sequence == 18);
+  }
+}
+
+// Plays one episode without an end.
+class EndlessEnvironment final : public Environment {
+ public:
+  void Reset(const EpisodeStart&, Done done) override { done(State()); }
+  void Step(std::int64_t, Done done) override {
+    ++steps_;
+    done(State());
+  }
+  EpisodeFacts facts() const override { return {.goal = "g", .capture = "c"}; }
+
+ private:
+  Transition State() const { return {.observation = {.numeric = {static_cast<float>(steps_), 0}}}; }
+  int steps_ = 0;
+};
+
+TEST_CASE("An episode of many actions goes on without a deep stack") {
+  constexpr std::size_t kActions = 500'000;
+  Fixture fixture;
+  const UniformSource source(fixture.source.spec(), {{.goal = "g", .capture = "c"}},
+                             [] { return std::make_unique<EndlessEnvironment>(); });
+  ScriptedServer server([&](const SeenRow& row) {
+    Scripted scripted = Agree(row);
+    if (row.incarnation == 11) {
+      scripted.status = proto::ROW_RESUMED;
+      scripted.resumed = Episode(1, kActions);
+    }
+    return scripted;
+  });
+  TrainingPlan plan({.environments = 1});
+  EnvironmentLoop loop(Options(server.address(), 1), source, plan, fixture.actor_metrics);
+  loop.Start(Ignore);
+  REQUIRE(server.Await([](const auto& seen) { return seen.size() >= 2; }));
+  loop.Stop();
+  REQUIRE(server.rows()[1].observation == std::vector<float>{kActions, 0});
+}
+
 // Bit flipping with three bits, played by one environment.
 struct BitFlipLoop {
   explicit BitFlipLoop(const std::string& address) {

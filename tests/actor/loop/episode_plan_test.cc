@@ -55,6 +55,28 @@ std::map<std::string, int> PlayAll(EvaluationPlan& plan, const std::vector<Pair>
 
 }  // namespace
 
+TEST_CASE("An episode is resumed with its own start, and the later ones follow it again") {
+  TrainingPlan plan({.first_environment = 4, .environments = 2});
+  for (int i = 0; i < 3; ++i) (void)plan.Next(5);
+  const auto resumed = plan.Resume(5, 1);
+  REQUIRE(resumed->start.environment_id == 5);
+  REQUIRE(resumed->start.episode == 1);
+  REQUIRE(plan.Next(5)->start.episode == 2);
+  REQUIRE(plan.Next(4)->start.episode == 0);
+}
+
+TEST_CASE("No episode is resumed whose start depended on others") {
+  TrainingPlan groups({.environments = 1, .pairs = {kPower}, .group_size = 2});
+  REQUIRE_FALSE(groups.Resume(0, 0));
+  TrainingPlan chosen({.environments = 1,
+                       .pairs = {kPower, kLight},
+                       .sampler = StartSampler({kPower, kLight}, 0.5, 1)});
+  REQUIRE_FALSE(chosen.Resume(0, 0));
+  TrainingPlan one(
+      {.environments = 1, .pairs = {kPower}, .sampler = StartSampler({kPower}, 0.5, 1)});
+  REQUIRE(one.Resume(0, 3)->start.pair == 0);
+}
+
 TEST_CASE("Episodes of a group have one start, whichever environments play them") {
   TrainingPlan plan({.first_environment = 4,
                      .environments = 2,

@@ -319,6 +319,10 @@ TEST_CASE("A reply with arrays of different lengths is an error that names the a
   replies.add_policy_epochs(0);
   replies.add_policy_steps(0);
   REQUIRE(runtime::Message(ReadReplies(replies).status()).find("actions") != std::string::npos);
+  replies.set_statuses(0, proto::ROW_RESUMED);
+  REQUIRE(runtime::Message(ReadReplies(replies).status()).find("resumed") != std::string::npos);
+  replies.add_resumed()->set_next_sequence(5);
+  REQUIRE(ReadReplies(replies)->front().resumed->next_sequence == 5);
 }
 
 TEST_CASE("Most blocks stay with their server when another one joins") {

@@ -40,6 +40,8 @@ struct Scripted {
   proto::RowStatus status = proto::ROW_OK;
   std::int64_t action = 0;
   std::vector<std::string> missing_keys = {};
+  // With ROW_RESUMED.
+  proto::ResumedEpisode resumed = {};
 };
 
 // Thread-safe.
@@ -162,6 +164,7 @@ class ScriptedServer final : public proto::Inference::CallbackService {
     replies.add_policy_steps(2);
     for (const std::string& key : scripted.missing_keys) replies.add_missing_keys(key);
     if (scripted.status == proto::ROW_INVALID) replies.add_errors("scripted");
+    if (scripted.status == proto::ROW_RESUMED) *replies.add_resumed() = scripted.resumed;
     rows_.push_back(std::move(row));
   }
 

@@ -361,7 +361,7 @@ TEST_CASE("The stage waits for parameters, then acts; draining lets parked answe
   ActEngine engine({.cut = {.max_rows = 1}}, fixture.shape, policies, fixture.replay,
                    fixture.metrics);
   Batcher batcher({.max_rows = 8, .max_delay = runtime::Duration::zero()});
-  ActingStage stage(batcher, engine, policies, fixture.metrics, 0);
+  ActingStage stage(batcher, engine, policies, fixture.metrics, {});
   auto rows = MakeRows({{.environment = 1, .flags = kFirst, .observation = 1}}, fixture.sink);
   batcher.Add(rows);
   batcher.Wake();

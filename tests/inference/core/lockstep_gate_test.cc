@@ -53,5 +53,19 @@ TEST_CASE("Who has delivered waits for the others, and all for a newer version")
   REQUIRE(gate.TakeStep({1, 2}).size() == 2);
 }
 
+TEST_CASE("A round that starts afresh forgets who has delivered and gives back what is held") {
+  LockstepGate gate(2);
+  gate.Add(MakeRow({.environment = 1, .flags = kFirst}));
+  gate.Add(MakeRow({.environment = 2, .flags = kFirst}));
+  REQUIRE(gate.TakeStep({1, 5}).size() == 2);
+  gate.Delivered(1);
+  gate.Add(MakeRow({.environment = 1, .sequence = 1}));
+  REQUIRE(Ids(gate.StartAfresh()) == std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1, 1}});
+  REQUIRE(gate.size() == 0);
+  gate.Add(MakeRow({.environment = 1, .sequence = 1}));
+  gate.Add(MakeRow({.environment = 2, .sequence = 1}));
+  REQUIRE(gate.TakeStep({2, 0}).size() == 2);
+}
+
 }  // namespace
 }  // namespace shoal::inference
