@@ -5,9 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 
 namespace shoal::runtime {
@@ -35,18 +39,71 @@ absl::Status SystemError(const std::string& action, const std::string& path) {
   return Internal(message);
 }
 
+// Files of this size and more bypass the page cache, whose memory has to be found and filled first,
+// in blocks that any disk's sectors divide.
+constexpr std::size_t kLargeBytes = std::size_t{8} << 20;
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
+constexpr std::size_t kBlockAlignment = 4096;
+
+struct Free {
+  void operator()(char* block) const { std::free(block); }
+};
+using Block = std::unique_ptr<char, Free>;
+
+// Returns null where there is no memory.
+Block NewBlock() {
+  return Block(static_cast<char*>(std::aligned_alloc(kBlockAlignment, kBlockBytes)));
+}
+
+// Returns false where the file system does not have it.
+bool SetDirect(int fd, bool direct) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0) return false;
+  return ::fcntl(fd, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
+}
+
+// Whether a call that failed is worth another try, now through the page cache.
+bool FallsBack(int fd) {
+  return errno == EINVAL && (::fcntl(fd, F_GETFL) & O_DIRECT) != 0 && SetDirect(fd, false);
+}
+
 absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && (errno == EINTR || FallsBack(fd))) continue;
     if (written < 0) return SystemError("cannot write", path);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return absl::OkStatus();
 }
 
+absl::Status WriteLarge(int fd, std::span<const std::string_view> pieces, const Block& block,
+                        const std::string& path) {
+  std::size_t filled = 0;
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const std::size_t count = std::min(piece.size(), kBlockBytes - filled);
+      std::memcpy(block.get() + filled, piece.data(), count);
+      piece.remove_prefix(count);
+      filled += count;
+      if (filled < kBlockBytes) continue;
+      SHOAL_RETURN_IF_ERROR(WriteAll(fd, std::string_view(block.get(), filled), path));
+      filled = 0;
+    }
+  }
+  SetDirect(fd, false);
+  return WriteAll(fd, std::string_view(block.get(), filled), path);
+}
+
 absl::Status WriteAll(int fd, std::span<const std::string_view> pieces, const std::string& path) {
-  for (const std::string_view piece : pieces) SHOAL_RETURN_IF_ERROR(WriteAll(fd, piece, path));
+  std::size_t size = 0;
+  for (const std::string_view piece : pieces) size += piece.size();
+  const Block block = size >= kLargeBytes ? NewBlock() : nullptr;
+  if (block != nullptr && SetDirect(fd, true)) {
+    SHOAL_RETURN_IF_ERROR(WriteLarge(fd, pieces, block, path));
+  } else {
+    for (const std::string_view piece : pieces) SHOAL_RETURN_IF_ERROR(WriteAll(fd, piece, path));
+  }
   if (::fsync(fd) != 0) return SystemError("cannot sync", path);
   return absl::OkStatus();
 }
@@ -94,17 +151,25 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, std::size_t max_by
   if (::fstat(descriptor.get(), &info) != 0) return SystemError("cannot stat", path);
   if (S_ISDIR(info.st_mode)) return InvalidArgument(path + " is a folder");
 
+  const auto size = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0;
+  const absl::Status too_large =
+      ResourceExhausted(path + " is larger than " + std::to_string(max_bytes) + " bytes");
+  if (size > max_bytes) return too_large;
+  const Block block = size >= kLargeBytes ? NewBlock() : nullptr;
+  if (block != nullptr) SetDirect(descriptor.get(), true);
+  std::string small(block != nullptr ? 0 : std::size_t{1} << 18, '\0');
+  char* const buffer = block != nullptr ? block.get() : small.data();
+  const std::size_t room = block != nullptr ? kBlockBytes : small.size();
   std::string bytes;
-  std::string buffer(std::size_t{1} << 18, '\0');
+  bytes.reserve(size);
   for (;;) {
-    const ssize_t count = ::read(descriptor.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = ::read(descriptor.get(), buffer, room);
+    if (count < 0 && (errno == EINTR || FallsBack(descriptor.get()))) continue;
     if (count < 0) return SystemError("cannot read", path);
     if (count == 0) return bytes;
-    if (bytes.size() + static_cast<std::size_t>(count) > max_bytes) {
-      return ResourceExhausted(path + " is larger than " + std::to_string(max_bytes) + " bytes");
-    }
-    bytes.append(buffer.data(), static_cast<std::size_t>(count));
+    // It may have grown, or be of a kind that tells no size.
+    if (bytes.size() + static_cast<std::size_t>(count) > max_bytes) return too_large;
+    bytes.append(buffer, static_cast<std::size_t>(count));
   }
 }
 

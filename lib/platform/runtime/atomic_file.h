@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads whole files, and writes files so that they hold either the old or the new content whenever
-// the process dies.
+// the process dies. Large files bypass the page cache where the file system can do that.
 //
 // Thread-safe for different paths. Errors: NOT_FOUND, INTERNAL naming the path and the system's
 // reason, RESOURCE_EXHAUSTED when the disk is full; reading a folder is INVALID_ARGUMENT.

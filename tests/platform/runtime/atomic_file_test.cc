@@ -26,6 +26,28 @@ TEST_CASE("a written file reads back whole, replaces the old one and leaves no o
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("a large file reads back whole, whatever its length and wherever it is") {
+  // The second is a file system in memory, which has no disk to go to directly.
+  const std::string where = GENERATE("/tmp", "/dev/shm");
+  if (!std::filesystem::exists(where)) return;
+  const std::string path = where + "/shoal-large-" + std::to_string(::getpid());
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  std::string bytes(13 * kMebibyte, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i >> 7);
+  for (const std::size_t size :
+       {8 * kMebibyte - 1, 8 * kMebibyte, 8 * kMebibyte + 1, 12 * kMebibyte + 4095, bytes.size()}) {
+    INFO(where << " " << size);
+    const std::string_view whole(bytes.data(), size);
+    const std::string_view pieces[] = {whole.substr(0, 5), whole.substr(5, 5 * kMebibyte), "",
+                                       whole.substr(5 + 5 * kMebibyte)};
+    REQUIRE(WriteFileAtomically(path, pieces).ok());
+    REQUIRE(std::filesystem::file_size(path) == size);
+    REQUIRE((ReadFile(path, size).value() == whole));
+    REQUIRE(absl::IsResourceExhausted(ReadFile(path, size - 1).status()));
+  }
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("reading says what is wrong: missing, a folder, too large") {
   REQUIRE(ReadFile("/nonexistent/file").status().code() == absl::StatusCode::kNotFound);
   REQUIRE(ReadFile("/").status().code() == absl::StatusCode::kInvalidArgument);
