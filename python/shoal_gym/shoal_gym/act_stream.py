@@ -57,14 +57,14 @@ class ActStream:
             too_late.cancel()
         self.server_epoch = welcome.server_epoch
 
-    def send(self, rows, mode, incarnation, delay=0.0):
+    def send(self, rows, mode, delay=0.0):
         """Sends the rows in one message, `delay` seconds from now."""
         if not rows:
             return
         message = messages.ActRequest()
         out = message.rows
         out.environment_ids.extend(row.environment_id for row in rows)
-        out.incarnations.extend([incarnation] * len(rows))
+        out.incarnations.extend(row.incarnation for row in rows)
         out.sequences.extend(row.sequence for row in rows)
         out.episode_ids.extend(row.episode_id for row in rows)
         out.modes.extend([mode] * len(rows))
@@ -83,9 +83,9 @@ class ActStream:
         timer.start()
 
     def answers(self):
-        """Yields for each message of the server its list of (environment_id, sequence, status, action).
+        """Yields for each message of the server its list of (environment_id, sequence, status, action, resumed).
 
-        An action is a number, or for a box an array of float32.
+        An action is a number, or for a box an array of float32. `resumed` is the episode to go on with, or None.
 
         Raises Refused for a row that the server finds wrong, and Disconnected when the stream ends.
         """
@@ -96,7 +96,10 @@ class ActStream:
             box = replies.actions.dtype == messages.DType["FLOAT32"]
             actions = numpy.frombuffer(replies.actions.data, dtype="<f4" if box else "<i8")
             actions = actions.reshape(tuple(replies.actions.shape)) if box else actions.tolist()
-            yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions, strict=True))
+            episodes = iter(replies.resumed)
+            resumed = [next(episodes) if status == messages.Status["ROW_RESUMED"] else None
+                       for status in replies.statuses]
+            yield list(zip(replies.environment_ids, replies.sequences, replies.statuses, actions, resumed, strict=True))
 
     def _receive(self):
         try:

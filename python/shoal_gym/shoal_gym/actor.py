@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays several environments on one stream to inference, and opens it again when it ends."""
 import collections
+import os
 import random
 import sys
 import time
@@ -28,8 +29,6 @@ class Actor:
         self._players = {player.environment_id: player for player in players}
         self._mode = Mode["ROW_MODE_EVALUATE" if evaluate else "ROW_MODE_TRAIN"]
         self._is_done = is_done
-        # Later incarnations win: it is the time of the start.
-        self._incarnation = time.time_ns()
         self._server_epoch = None
         # The rows without an answer, by environment, the oldest first.
         self._pending = {environment_id: collections.deque() for environment_id in self._players}
@@ -40,7 +39,7 @@ class Actor:
     def run(self):
         """Raises Refused when going on is pointless."""
         pause = 0.1
-        name = f"shoal-gym-actor {self._incarnation}"
+        name = f"shoal-gym-actor {os.getpid()}"
         with grpc.insecure_channel(self._address) as channel:
             while True:
                 connected = time.monotonic()
@@ -61,7 +60,7 @@ class Actor:
         for answers in stream.answers():
             rows = []
             overloaded = set()
-            for environment_id, sequence, status, action in answers:
+            for environment_id, sequence, status, action, resumed in answers:
                 pending = self._pending.get(environment_id, ())
                 row = next((row for row in pending if row.sequence == sequence), None)
                 if row is None:
@@ -76,9 +75,11 @@ class Actor:
                 elif status == Status["ROW_OK"] and environment_id not in self._fenced:
                     rows.extend(self._players[environment_id].step(action))
                     self._steps += 1
+                elif resumed is not None:
+                    rows.extend(self._players[environment_id].resume(resumed))
             self._send(stream, rows)
             again = [row for environment_id in overloaded for row in self._pending[environment_id]]
-            stream.send(again, self._mode, self._incarnation, delay=_OVERLOAD_DELAY)
+            stream.send(again, self._mode, delay=_OVERLOAD_DELAY)
             self._report()
             if self._is_done(self._steps) or not any(self._pending.values()):
                 break
@@ -102,7 +103,7 @@ class Actor:
     def _send(self, stream, rows):
         for row in rows:
             self._pending[row.environment_id].append(row)
-        stream.send(rows, self._mode, self._incarnation)
+        stream.send(rows, self._mode)
 
     def _report(self):
         then, steps = self._reported

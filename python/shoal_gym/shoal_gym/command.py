@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program shoal-gym-actor."""
 import argparse
-import itertools
 import signal
 import sys
 
@@ -10,7 +9,7 @@ import gymnasium
 from shoal_gym import environment
 from shoal_gym.act_stream import Refused
 from shoal_gym.actor import Actor
-from shoal_gym.episode_player import EndedEpisodes, EpisodePlayer
+from shoal_gym.episode_player import EndedEpisodes, EpisodePlayer, OwnEpisodes, SharedEpisodes
 
 # Set in the ids of evaluations, so that they never coincide with those of training.
 _EVALUATION = 1 << 63
@@ -41,14 +40,13 @@ def _arguments():
 
 def _players(arguments, environments, ended):
     """In training each environment plays its episodes 0, 1, 2 and so on; an evaluation's are shared out."""
-    shared = iter(range(arguments.evaluate or 0))
+    shared = SharedEpisodes(arguments.evaluate or 0)
     for i, made in enumerate(environments):
         number = arguments.first_environment + i
         if arguments.evaluate:
-            yield EpisodePlayer(made, number | _EVALUATION, (arguments.seed, _EVALUATION),
-                                lambda: next(shared, None), ended)
+            yield EpisodePlayer(made, number | _EVALUATION, (arguments.seed, _EVALUATION), shared, ended)
         else:
-            yield EpisodePlayer(made, number, (arguments.seed, number), itertools.count().__next__, ended)
+            yield EpisodePlayer(made, number, (arguments.seed, number), OwnEpisodes(), ended)
 
 
 def main():

@@ -12,7 +12,7 @@ import numpy
 import installed_package
 
 FIRST, TERMINATED, TRUNCATED, FINAL = 1, 2, 4, 8
-OK, ACCEPTED, INVALID, FENCED, OVERLOADED = 0, 1, 4, 5, 6
+OK, ACCEPTED, INVALID, FENCED, OVERLOADED, RESUMED = 0, 1, 4, 5, 6, 8
 
 
 def setUpModule():
@@ -59,6 +59,10 @@ class Server:
         self.judge = judge
         self.epoch = 1
         self.connections = 0
+        # The episode that a row with the status RESUMED is answered with.
+        self.resumed = None
+        # The incarnation of each row that was taken.
+        self.incarnations = []
         # (environment, sequence, flags, reward, number seen) of each row that was taken.
         self.taken = []
         # By server epoch and environment, the sequence whose turn it is.
@@ -92,14 +96,17 @@ class Server:
         numbers = numpy.frombuffer(rows.observations[0].tensor.data, dtype=numpy.float32)
         columns = zip(rows.environment_ids, rows.sequences, rows.flags, rows.rewards, numbers.tolist(), strict=True)
         put_off = set()
-        for row in columns:
+        for row, incarnation in zip(columns, rows.incarnations, strict=True):
             status = OVERLOADED if row[0] in put_off else self.judge(connection, row)
             if status is None:
                 return None
             if status == OVERLOADED:
                 put_off.add(row[0])
             if status == OK:
+                self.incarnations.append(incarnation)
                 status = self._take(row)
+            if status == RESUMED:
+                reply.replies.resumed.append(self.resumed)
             reply.replies.environment_ids.append(row[0])
             reply.replies.sequences.append(row[1])
             reply.replies.statuses.append(status)
@@ -124,7 +131,7 @@ class ProtocolTest(unittest.TestCase):
     def play(self, server, environments, steps):
         from shoal_gym import actor, environment, episode_player
         ended = episode_player.EndedEpisodes(100)
-        players = [episode_player.EpisodePlayer(made, number, (1, number), iter(range(1000)).__next__, ended)
+        players = [episode_player.EpisodePlayer(made, number, (1, number), episode_player.OwnEpisodes(), ended)
                    for number, made in enumerate(environments)]
         playing = actor.Actor(server.address, environment.spec_of(environments[0]), players, ended, False,
                               lambda taken: taken >= steps)
@@ -186,6 +193,29 @@ class ProtocolTest(unittest.TestCase):
         server = Server(self, judge)
         self.play(server, [Counting(10, True)], 20)
         self.assertEqual([row[:2] for row in server.rows_of(0)][4], (5, FIRST))
+
+    def resumed(self, episode_id, actions, length):
+        """Plays where the first row is answered with an episode that goes on. Returns server and environment."""
+        server = Server(self, lambda connection, row: RESUMED if row[1] == 0 else OK)
+        server.resumed = server.messages.ActReply().replies.resumed.add(
+            episode_id=episode_id, incarnation=77, next_sequence=30, actions=actions)
+        environment = Counting(length, True)
+        self.play(server, [environment], 8)
+        return server, environment
+
+    def test_an_episode_that_goes_on_is_begun_again_up_to_the_row_that_is_wanted(self):
+        server, environment = self.resumed(3, [0, 1, 0], 5)
+        self.assertEqual(server.rows_of(0)[:3], [(30, 0, 3.0, 3.0), (31, 0, 4.0, 4.0), (32, TERMINATED, 5.0, 0.0)])
+        self.assertEqual(set(server.incarnations), {77})
+        self.assertEqual(environment.actions[:3], [5, 6, 5])
+        # Episodes 0, 2 again and 3: the third one's seed is that of the third episode of another actor.
+        other = Counting(5, True)
+        self.play(Server(self, lambda connection, row: OK), [other], 25)
+        self.assertEqual(environment.seeds[:3], [other.seeds[i] for i in (0, 2, 3)])
+
+    def test_an_episode_that_ended_earlier_than_it_should_is_followed_by_another_one(self):
+        server, _ = self.resumed(3, [0, 1, 0, 1], 2)
+        self.assertEqual(server.rows_of(0)[0], (31, FIRST, 0.0, 0.0))
 
     def test_an_environment_that_a_newer_actor_plays_is_left_alone(self):
         server = Server(self, lambda connection, row: FENCED if row[:2] == (0, 3) else OK)
