@@ -139,6 +139,10 @@ int TrainingSession::Run() {
   } else {
     std::printf("%sreport: %s\n", table_.c_str(), report->c_str());
   }
+  const bool trained = !options_.only_judge && !options_.processes.empty();
+  if (stopped_ && trained && !options_.never_judge) {
+    std::printf("to go on: shoal train --resume %s\n", directory_.path().c_str());
+  }
   if (code == 0 && options_.suggestion) {
     std::printf("%s", SuggestOperation(*options_.suggestion).c_str());
   }

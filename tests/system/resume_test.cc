@@ -60,6 +60,14 @@ void KillAllAndResume(ShoalRun& run) {
   run.Resume();
 }
 
+void StopAndResume(ShoalRun& run) {
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(10)));
+  REQUIRE(run.exit().code == 130);
+  REQUIRE(run.output().find("to go on: shoal train --resume ") != std::string::npos);
+  run.Resume();
+}
+
 // Kills the only child of this kind, which the run starts again.
 void KillChild(const ShoalRun& run, const std::string& program) {
   const std::vector<pid_t> pids = run.Children(program);
@@ -77,7 +85,7 @@ const std::map<std::string, std::vector<std::string>> kNetworks = {
 
 }  // namespace
 
-TEST_CASE("a run in lock step that is killed whole and resumed ends with the same bits",
+TEST_CASE("a run in lock step that is killed or stopped and goes on ends with the same bits",
           "[determinism]") {
   const std::string network = GENERATE("feed-forward", "recurrent, unrolls overlap");
   INFO(network);
@@ -88,7 +96,7 @@ TEST_CASE("a run in lock step that is killed whole and resumed ends with the sam
   REQUIRE(HasUpdated(run, 18));
   KillAllAndResume(run);
   REQUIRE(HasUpdated(run, 26));
-  KillAllAndResume(run);
+  StopAndResume(run);
   REQUIRE(DigestAtTheEnd(run) == digest);
   const std::string log = run.File("logs/inference-0.log");
   REQUIRE(Count(log, "event=environments_resumed ") == 2);
