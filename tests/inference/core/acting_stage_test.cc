@@ -235,6 +235,37 @@ class Run {
   std::unique_ptr<ActingStage> stage_;
 };
 
+// An engine that goes on with the environments of a first round, for a policy with so large a core.
+struct ResumedEngine {
+  explicit ResumedEngine(std::size_t core) {
+    StatesInMemory states;
+    {
+      Run run(unrolls, states);
+      run.StartActors(1);
+      run.Play(1, 0);
+    }
+    state = *states.Find(1);
+    shape.core_state_size = core;
+    engine.WorkInLockstep([](std::uint64_t) {}, true);
+    engine.Resume(state.environments);
+  }
+
+  // Returns nothing for a row that is to be evaluated.
+  std::optional<RowStatus> Answer(const RowSpec& row) {
+    if (!engine.AnswerResumed(MakeRows({row}, sink).front())) return std::nullopt;
+    return sink->Take(1).front().status;
+  }
+
+  RoundState state;
+  CollectedUnrolls unrolls;
+  runtime::Metrics registry;
+  InferenceMetrics metrics{registry};
+  PolicyShape shape = testing::PlainShape();
+  PolicySet policies{2};
+  std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
+  ActEngine engine{{.cut = {.max_rows = kUnrollLength}}, shape, policies, unrolls, metrics};
+};
+
 }  // namespace
 
 TEST_CASE("Environments go on after a restart of everything as if there had been none") {
@@ -310,59 +341,30 @@ TEST_CASE("A server that starts again alone goes on with the same incarnation, s
 }
 
 TEST_CASE("The server tells an actor again that has not heard, and fences one that is outdated") {
-  CollectedUnrolls unrolls;
-  StatesInMemory states;
-  {
-    Run run(unrolls, states);
-    run.StartActors(1);
-    run.Play(1, 0);
-  }
-  runtime::Metrics registry;
-  InferenceMetrics metrics(registry);
-  PolicyShape shape = testing::PlainShape();
-  shape.core_state_size = 1;
-  PolicySet policies(2);
-  const auto sink = std::make_shared<RecordingSink>();
-  ActEngine engine({.cut = {.max_rows = kUnrollLength}}, shape, policies, unrolls, metrics);
-  engine.WorkInLockstep([](std::uint64_t) {}, true);
-  const RoundState state = *states.Find(1);
-  const std::uint64_t next = state.environments[0].next_sequence;
-  engine.Resume(state.environments);
-  const auto status = [&](RowSpec row) -> std::optional<RowStatus> {
-    if (!engine.AnswerResumed(MakeRows({row}, sink).front())) return std::nullopt;
-    return sink->Take(1).front().status;
-  };
-  REQUIRE(status({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
-  REQUIRE(status({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
-  REQUIRE(status({.incarnation = 5, .flags = kFirst}) == RowStatus::kFenced);
-  REQUIRE(status({.incarnation = 7, .sequence = 1, .flags = kTerminated}) == RowStatus::kAccepted);
-  REQUIRE(status({.incarnation = 1, .sequence = next, .flags = kFirst}) == RowStatus::kResumed);
-  REQUIRE(status({.incarnation = 1, .sequence = next + 1}) == RowStatus::kResumed);
-  REQUIRE(status({.incarnation = 1, .sequence = next}) == std::nullopt);
-  // One that could not go on begins another episode.
-  engine.Resume(state.environments);
-  REQUIRE(status({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
-  REQUIRE(status({.incarnation = 1, .sequence = next + 1, .flags = kFirst}) == std::nullopt);
+  ResumedEngine resumed(1);
+  const std::uint64_t next = resumed.state.environments[0].next_sequence;
+  REQUIRE(resumed.Answer({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
+  REQUIRE(resumed.Answer({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
+  REQUIRE(resumed.Answer({.incarnation = 5, .flags = kFirst}) == RowStatus::kFenced);
+  REQUIRE(resumed.Answer({.incarnation = 7, .sequence = 1, .flags = kTerminated}) ==
+          RowStatus::kAccepted);
+  REQUIRE(resumed.Answer({.incarnation = 1, .sequence = next, .flags = kFirst}) ==
+          RowStatus::kResumed);
+  REQUIRE(resumed.Answer({.incarnation = 1, .sequence = next + 1}) == RowStatus::kResumed);
+  REQUIRE(resumed.Answer({.incarnation = 1, .sequence = next}) == std::nullopt);
+}
+
+TEST_CASE("An actor that cannot go on begins another episode") {
+  ResumedEngine resumed(1);
+  const std::uint64_t next = resumed.state.environments[0].next_sequence;
+  REQUIRE(resumed.Answer({.incarnation = 7, .flags = kFirst}) == RowStatus::kResumed);
+  REQUIRE(resumed.Answer({.incarnation = 1, .sequence = next + 1, .flags = kFirst}) ==
+          std::nullopt);
 }
 
 TEST_CASE("A state of another policy is not gone on with") {
-  CollectedUnrolls unrolls;
-  StatesInMemory states;
-  {
-    Run run(unrolls, states);
-    run.StartActors(1);
-    run.Play(1, 0);
-  }
-  runtime::Metrics registry;
-  InferenceMetrics metrics(registry);
-  const PolicyShape shape = testing::PlainShape();
-  PolicySet policies(2);
-  const auto sink = std::make_shared<RecordingSink>();
-  ActEngine engine({.cut = {.max_rows = kUnrollLength}}, shape, policies, unrolls, metrics);
-  engine.WorkInLockstep([](std::uint64_t) {}, true);
-  engine.Resume(states.Find(1)->environments);
-  REQUIRE_FALSE(
-      engine.AnswerResumed(MakeRows({{.incarnation = 7, .flags = kFirst}}, sink).front()));
+  ResumedEngine resumed(0);
+  REQUIRE(resumed.Answer({.incarnation = 7, .flags = kFirst}) == std::nullopt);
 }
 
 TEST_CASE("A round's state is kept before replay has all of its unrolls") {
