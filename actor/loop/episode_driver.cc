@@ -49,6 +49,10 @@ void EpisodeDriver::Begin() {
     Enter(State::kResting);
     return;
   }
+  Reset();
+}
+
+void EpisodeDriver::Reset() {
   Enter(State::kResetting);
   environment_->Reset(assignment_->start, [this](absl::StatusOr<Transition> transition) {
     OnReset(std::move(transition));
@@ -170,10 +174,7 @@ void EpisodeDriver::Resume(const inference::client::ResumedEpisode& episode) {
   }
   refused_starts_ = 0;
   again_ = Again{.episode = episode, .actions = actions, .other_sequence = other_sequence};
-  Enter(State::kResetting);
-  environment_->Reset(assignment_->start, [this](absl::StatusOr<Transition> transition) {
-    OnReset(std::move(transition));
-  });
+  Reset();
 }
 
 void EpisodeDriver::ActAgain() {

@@ -96,6 +96,8 @@ class EpisodeDriver {
   enum class State : std::uint8_t { kResting, kPausing, kResetting, kRowOut, kStepping, kFenced };
 
   void Resume(const inference::client::ResumedEpisode& episode);
+  // Begins the assignment's episode.
+  void Reset();
   void OnReset(absl::StatusOr<Transition> transition);
   void OnRefusedStart(const absl::Status& reason);
   void Act(std::int64_t action, std::span<const float> box_action);

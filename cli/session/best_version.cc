@@ -37,8 +37,8 @@ void BestVersion::ReadScore() {
   if (name == noted.end() || !name->is_string()) return;
   const auto version = parameters::ParseVersion(name->get<std::string>());
   if (!version || !folder_.Load(*version).ok()) return;
-  highest_ = number("highest");
   const runtime::MutexLock lock(mutex_);
+  highest_ = number("highest");
   kept_ = version;
   best_ = Score{.episodes = count("episodes"),
                 .successes = count("successes"),
@@ -47,9 +47,10 @@ void BestVersion::ReadScore() {
                 .return_sum = number("return_sum")};
 }
 
-absl::Status BestVersion::WriteScore(const parameters::Version& version, const Score& score) const {
+absl::Status BestVersion::WriteScoreLocked(const parameters::Version& version,
+                                           const Score& score) const {
   const nlohmann::json noted = {{"version", parameters::ToString(version)},
-                                {"highest", std::max(highest_.load(), score.success_rate())},
+                                {"highest", highest_},
                                 {"episodes", score.episodes},
                                 {"successes", score.successes},
                                 {"success_steps", score.success_steps},
@@ -74,10 +75,10 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
   const std::optional<parameters::Version> version = parameters::ParseVersion(name);
   const Score score = evaluation.Total("learned");
   if (!version || score.episodes == 0) return;
-  highest_ = std::max(highest_.load(), score.success_rate());
   {
     const runtime::MutexLock lock(mutex_);
-    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_.load())) return;
+    highest_ = std::max(highest_, score.success_rate());
+    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_)) return;
     pending_.insert_or_assign(*version, score);
   }
   fetcher_->Fetch(*version);
@@ -101,7 +102,7 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
     kept_ = wanted;
     best_ = pending.mapped();
     // A kill leaves a score whose version is there.
-    absl::Status noted = WriteScore(*wanted, *best_);
+    absl::Status noted = WriteScoreLocked(*wanted, *best_);
     if (noted.ok()) noted = folder_.KeepNewest(1);
     if (!noted.ok()) {
       spdlog::warn("event=best_score_lost reason={}", runtime::Quoted(noted.ToString()));

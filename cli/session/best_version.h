@@ -8,7 +8,6 @@
 // judges later ones. Methods are for one thread; fetching runs on a thread of its own.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -55,16 +54,17 @@ class BestVersion {
  private:
   explicit BestVersion(Options options);
   void ReadScore() ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status WriteScore(const parameters::Version& version, const Score& score) const;
+  absl::Status WriteScoreLocked(const parameters::Version& version, const Score& score) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(const parameters::WantedVersion& wanted, absl::StatusOr<parameters::Parameters> fetched)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   const Options options_;
   const parameters::ParametersFolder folder_;
-  // The highest success that was seen.
-  std::atomic<double> highest_ = 0;
   runtime::Mutex mutex_;
   runtime::CondVar fetched_;
+  // The highest success that was seen.
+  double highest_ ABSL_GUARDED_BY(mutex_) = 0;
   // The scores of versions that are being fetched.
   std::map<parameters::Version, Score> pending_ ABSL_GUARDED_BY(mutex_);
   // The version that the folder holds, and its score.

@@ -104,8 +104,10 @@ TEST_CASE("Rows follow the protocol through terminated, truncated and lost episo
 }
 
 // The server answers the first row with an episode that goes on, and the others as ever.
-std::vector<SeenRow> RowsAfterResumption(const proto::ResumedEpisode& episode, std::size_t rows) {
-  Fixture fixture;
+std::vector<SeenRow> RowsAfterResumption(const proto::ResumedEpisode& episode, std::size_t rows,
+                                         const UniformSource& source = ScriptedSource()) {
+  runtime::Metrics metrics;
+  ActorMetrics actor_metrics(metrics);
   ScriptedServer server([&](const SeenRow& row) {
     Scripted scripted = Agree(row);
     if (row.incarnation == 11) {
@@ -115,7 +117,7 @@ std::vector<SeenRow> RowsAfterResumption(const proto::ResumedEpisode& episode, s
     return scripted;
   });
   TrainingPlan plan({.environments = 1});
-  EnvironmentLoop loop(Options(server.address(), 1), fixture.source, plan, fixture.actor_metrics);
+  EnvironmentLoop loop(Options(server.address(), 1), source, plan, actor_metrics);
   loop.Start(Ignore);
   REQUIRE(server.Await([&](const auto& seen) { return seen.size() >= rows; }));
   loop.Stop();
@@ -187,23 +189,10 @@ class EndlessEnvironment final : public Environment {
 
 TEST_CASE("An episode of many actions goes on without a deep stack") {
   constexpr std::size_t kActions = 500'000;
-  Fixture fixture;
-  const UniformSource source(fixture.source.spec(), {{.goal = "g", .capture = "c"}},
-                             [] { return std::make_unique<EndlessEnvironment>(); });
-  ScriptedServer server([&](const SeenRow& row) {
-    Scripted scripted = Agree(row);
-    if (row.incarnation == 11) {
-      scripted.status = proto::ROW_RESUMED;
-      scripted.resumed = Episode(1, kActions);
-    }
-    return scripted;
-  });
-  TrainingPlan plan({.environments = 1});
-  EnvironmentLoop loop(Options(server.address(), 1), source, plan, fixture.actor_metrics);
-  loop.Start(Ignore);
-  REQUIRE(server.Await([](const auto& seen) { return seen.size() >= 2; }));
-  loop.Stop();
-  REQUIRE(server.rows()[1].observation == std::vector<float>{kActions, 0});
+  const UniformSource endless(ScriptedSource().spec(), {{.goal = "g", .capture = "c"}},
+                              [] { return std::make_unique<EndlessEnvironment>(); });
+  const auto rows = RowsAfterResumption(Episode(1, kActions), 2, endless);
+  REQUIRE(rows[1].observation == std::vector<float>{kActions, 0});
 }
 
 // Bit flipping with three bits, played by one environment.

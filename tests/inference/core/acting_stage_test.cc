@@ -235,6 +235,13 @@ class Run {
   std::unique_ptr<ActingStage> stage_;
 };
 
+// Plays all rounds without a break.
+void PlayWhole(CollectedUnrolls& unrolls, StatesInMemory& states) {
+  Run run(unrolls, states);
+  run.StartActors(1);
+  for (std::uint64_t update = 0; update < kRounds; ++update) run.Play(1, update);
+}
+
 // An engine that goes on with the environments of a first round, for a policy with so large a core.
 struct ResumedEngine {
   explicit ResumedEngine(std::size_t core) {
@@ -270,13 +277,9 @@ struct ResumedEngine {
 
 TEST_CASE("Environments go on after a restart of everything as if there had been none") {
   CollectedUnrolls whole;
-  {
-    StatesInMemory states;
-    Run run(whole, states);
-    run.StartActors(1);
-    for (std::uint64_t update = 0; update < kRounds; ++update) run.Play(1, update);
-    REQUIRE(states.held() == std::set<std::uint64_t>{2, 4});
-  }
+  StatesInMemory kept;
+  PlayWhole(whole, kept);
+  REQUIRE(kept.held() == std::set<std::uint64_t>{2, 4});
 
   // The learner has made update `saved`, and a kill ends all before or within the round after it.
   const std::uint64_t saved = GENERATE(1, 2, 3, 4);
@@ -301,11 +304,7 @@ TEST_CASE("Environments go on after a restart of everything as if there had been
 TEST_CASE("A learner that starts again finds the environments where its checkpoint left them") {
   CollectedUnrolls whole;
   StatesInMemory kept;
-  {
-    Run run(whole, kept);
-    run.StartActors(1);
-    for (std::uint64_t update = 0; update < kRounds; ++update) run.Play(1, update);
-  }
+  PlayWhole(whole, kept);
   CollectedUnrolls unrolls;
   StatesInMemory states;
   Run run(unrolls, states);
@@ -319,10 +318,7 @@ TEST_CASE("A learner that starts again finds the environments where its checkpoi
 TEST_CASE("A server that starts again alone goes on with the same incarnation, so nothing is new") {
   CollectedUnrolls whole;
   StatesInMemory kept;
-  Run reference(whole, kept);
-  reference.StartActors(1);
-  for (std::uint64_t update = 0; update < kRounds; ++update) reference.Play(1, update);
-
+  PlayWhole(whole, kept);
   CollectedUnrolls unrolls;
   StatesInMemory states;
   {
