@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/goal_definition.h"
 
+#include <absl/strings/str_replace.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -283,6 +284,26 @@ absl::Status ReadInto(Goal::Definition& goal, const std::vector<GoalPart>& parts
   return reader.Finish();
 }
 
+// Adds the phrasings of each part as a list with the part's name. They stand within a sentence
+// there, so what stands before and after a whole one is left out.
+absl::Status AddPhrasings(const std::vector<GoalPart>& parts, PhrasePattern::Lists& lists) {
+  for (const GoalPart& part : parts) {
+    if (lists.contains(part->name)) {
+      return runtime::InvalidArgument("part \"" + part->name + "\" has the name of a phrase list");
+    }
+    std::vector<PhrasePattern> phrases;
+    for (const PhrasePattern& pattern : part->phrasings.train) {
+      SHOAL_ASSIGN_OR_RETURN(
+          PhrasePattern phrase,
+          PhrasePattern::Parse(absl::StrReplaceAll(pattern.text(), {{"<hi>", ""}, {"<end>", ""}}),
+                               lists));
+      phrases.push_back(std::move(phrase));
+    }
+    lists.emplace(part->name, std::move(phrases));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::string& text,
                                         bool is_part) {
   const toml::parse_result parsed = toml::parse(std::string_view(text), path);
@@ -296,8 +317,10 @@ absl::StatusOr<GoalPart> ReadDefinition(const std::string& path, const std::stri
   if (is_part && reader.Has("parts")) reader.Fail("parts", "a part has no parts");
   const std::vector<GoalPart> parts =
       is_part ? std::vector<GoalPart>() : ReadParts(path, *goal, reader);
-  SHOAL_ASSIGN_OR_RETURN(const PhrasePattern::Lists lists,
+  SHOAL_ASSIGN_OR_RETURN(PhrasePattern::Lists lists,
                          LoadPhraseLists(std::filesystem::path(path).parent_path().string()));
+  const absl::Status added = AddPhrasings(parts, lists);
+  if (!added.ok()) reader.Fail("parts", runtime::Message(added));
   SHOAL_RETURN_IF_ERROR(ReadInto(*goal, parts, lists, reader));
   return GoalPart(std::move(goal));
 }

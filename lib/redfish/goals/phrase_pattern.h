@@ -31,7 +31,7 @@ class PhrasePattern {
   static constexpr std::size_t kMaxBytes = 2000;
   static constexpr int kMaxDepth = 8;
   // The largest number of texts in which one pattern may result, counted with repetitions.
-  static constexpr double kMaxTexts = 1e24;
+  static constexpr double kMaxTexts = 1e100;
 
   // The phrases of each list by its name.
   using Lists = std::map<std::string, std::vector<PhrasePattern>, std::less<>>;

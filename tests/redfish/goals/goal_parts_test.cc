@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 #include <string>
 
 #include "redfish/goals/goal.h"
@@ -63,6 +64,26 @@ bool Says(const std::string& message, const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("A phrasing names a part to say what the part's own phrasings say") {
+  const Files files;
+  files.folder.Write("phrasings/lists.toml", "hi = [\"hello, \"]\nend = [\" now\"]\n");
+  const std::string x = "train = [\"x\"]";
+  std::string one = Part(1, "one", "1");
+  one.replace(one.find(x), x.size(), "train = [\"<hi>set <a|b><end>\"]");
+  files.folder.Write("one.toml", one);
+  std::string whole = Whole(kOf);
+  whole.replace(whole.find(x), x.size(), "train = [\"<hi><one>; <two>\"]");
+  const auto goal = Goal::Load(files.folder.Write("whole.toml", whole));
+  INFO(goal.status().message());
+  REQUIRE(goal.ok());
+  std::set<std::string> texts;
+  (*goal)->train_patterns().front().AddTexts(100, texts);
+  REQUIRE(texts == std::set<std::string>{"hello, set a; x", "hello, set b; x"});
+
+  files.folder.Write("phrasings/lists.toml", "hi = [\"\"]\nend = [\"\"]\ntwo = [\"a list\"]\n");
+  REQUIRE(Says(files.Refusal(whole), "\"two\" has the name of a phrase list"));
+}
 
 TEST_CASE("A goal has what its parts want, what they share once, and their starts before its own") {
   const Files files;
