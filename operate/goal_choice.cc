@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
@@ -10,6 +11,9 @@
 
 namespace shoal::operate {
 namespace {
+
+// What stands before a parameter's name for its second draw.
+constexpr std::string_view kOther = "other:";
 
 absl::StatusOr<std::pair<std::string, std::string>> SplitSetting(std::string_view setting) {
   const std::size_t equals = setting.find('=');
@@ -64,11 +68,54 @@ absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::Goa
   return runtime::NotFound("there is no goal \"" + goal + "\"; there are " + all);
 }
 
+absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& values,
+                        Wish& wish) {
+  for (const auto& [name, value] : values) {
+    bool is_taken = wish.goals.size() == 1;
+    if (is_taken) wish.goals.front().values[name] = value;
+    if (is_taken) continue;
+    const std::string parameter = name.starts_with(kOther) ? name.substr(kOther.size()) : name;
+    for (GoalChoice& choice : wish.goals) {
+      SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite, choice.goal));
+      const bool is_known =
+          choice.values.contains(name) || goal->definition().parameters.contains(parameter);
+      if (is_known) choice.values[name] = value;
+      is_taken |= is_known;
+    }
+    if (!is_taken) {
+      return runtime::InvalidArgument("none of the goals " + NameOf(wish) + " has a value " + name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string NameOf(const Wish& wish) {
+  std::string name;
+  for (const GoalChoice& choice : wish.goals) name += (name.empty() ? "" : "+") + choice.goal;
+  return name;
+}
+
+absl::StatusOr<redfish::Values> ValuesOf(const Wish& wish) {
+  redfish::Values all;
+  std::set<std::string> goals;
+  for (const GoalChoice& choice : wish.goals) {
+    if (!goals.insert(choice.goal).second) {
+      return runtime::InvalidArgument("goal " + choice.goal + " is wanted twice");
+    }
+    for (const auto& [name, value] : choice.values) {
+      if (all.try_emplace(name, value).first->second == value) continue;
+      return runtime::InvalidArgument("two goals want different values of " + name +
+                                      "; ask for one after the other");
+    }
+  }
+  return all;
+}
+
 Secrets SecretsOf(const redfish::Goal& goal, const GoalChoice& choice) {
   std::map<std::string, std::string> secrets;
   for (const auto& [parameter, generator] : goal.definition().parameters) {
     if (generator != "password") continue;
-    for (const std::string& name : {parameter, "other:" + parameter}) {
+    for (const std::string& name : {parameter, std::string(kOther) + parameter}) {
       const auto found = choice.values.find(name);
       if (found != choice.values.end() && found->second.is_string()) {
         secrets[name] = found->second.get<std::string>();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The goal that somebody wants reached, with the values that belong to it. Whatever understands
-// people's words ends in one of these.
+// The goals that somebody wants reached, with the values that belong to them. Whatever understands
+// people's words ends in a wish.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operate/secrets.h"
 #include "platform/runtime/status.h"
@@ -23,6 +24,14 @@ struct GoalChoice {
   std::string sentence = {};
 };
 
+// Goals that are to hold together in the end. They are reached in this order.
+struct Wish {
+  // The words in which all of it was asked for, which may be empty.
+  std::string sentence = {};
+  // At least one.
+  std::vector<GoalChoice> goals = {};
+};
+
 // Adds "Name=value" to `values`. A value that begins with '[' or '{' is JSON, any other is a text.
 // INVALID_ARGUMENT naming `setting`.
 absl::Status AddSetting(std::string_view setting, redfish::Values& values);
@@ -33,6 +42,16 @@ absl::Status AddSettingFile(std::string_view setting, redfish::Values& values);
 // Returns the goal of that number or name. NOT_FOUND lists the goals.
 absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::GoalSuite& suite,
                                                               const std::string& goal);
+
+// Gives `values` to those of the wish's goals that have them as parameters; a wish of one goal
+// takes all. INVALID_ARGUMENT names a value that no goal has.
+absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& values, Wish& wish);
+
+// Returns the names of the wish's goals, with "+" between them.
+std::string NameOf(const Wish& wish);
+// Returns the values of all goals. INVALID_ARGUMENT names a goal that is wanted twice, and a value
+// that two goals want to be different.
+absl::StatusOr<redfish::Values> ValuesOf(const Wish& wish);
 
 // Returns the values of `choice` that the goal draws as passwords.
 Secrets SecretsOf(const redfish::Goal& goal, const GoalChoice& choice);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "operate/shortening.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
@@ -26,23 +27,38 @@ std::string AccountPassword(const redfish::Values& values) {
 
 }  // namespace
 
+absl::StatusOr<std::vector<Planner::Stage>> Planner::StagesOf(const redfish::Capture& capture,
+                                                              const Wish& wish) const {
+  std::vector<Stage> stages;
+  for (const GoalChoice& choice : wish.goals) {
+    SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite_, choice.goal));
+    SHOAL_ASSIGN_OR_RETURN(auto applied, redfish::AppliedGoal::Create(goal, capture, suite_,
+                                                                      redfish::Starts::kPresent));
+    SHOAL_ASSIGN_OR_RETURN(redfish::Episode episode, applied->EpisodeWith(choice.values));
+    episode.text = choice.sentence;
+    stages.push_back({std::move(applied), std::move(episode)});
+  }
+  return stages;
+}
+
 absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& capture,
-                                           const GoalChoice& choice) {
-  SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite_, choice.goal));
-  SHOAL_ASSIGN_OR_RETURN(const auto applied, redfish::AppliedGoal::Create(
-                                                 goal, capture, suite_, redfish::Starts::kPresent));
-  SHOAL_ASSIGN_OR_RETURN(redfish::Episode episode, applied->EpisodeWith(choice.values));
-  episode.text = choice.sentence;
-  const Json& predicate = episode.watch.value().predicate().json();
-  const TwinOptions options = {.account_password = AccountPassword(choice.values),
-                               .asked = AskedBy(predicate),
-                               .watch = episode.watch};
+                                           const Wish& wish) {
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Stage> stages, StagesOf(capture, wish));
+  SHOAL_ASSIGN_OR_RETURN(const redfish::Values values, ValuesOf(wish));
+  Json predicate = {{"all", Json::array()}};
+  for (const Stage& stage : stages) {
+    for (const Json& condition : stage.predicate().json().at("all")) {
+      predicate["all"].push_back(condition);
+    }
+  }
+  const TwinOptions options = {.account_password = AccountPassword(values),
+                               .asked = AskedBy(predicate)};
   Announcement announcement = {.host = host.name(),
-                               .goal = goal->name(),
-                               .sentence = choice.sentence,
-                               .values = choice.values,
+                               .goal = NameOf(wish),
+                               .sentence = wish.sentence,
+                               .values = values,
                                .solver = solver_.name(),
-                               .predicate = predicate};
+                               .predicate = std::move(predicate)};
   redfish::Capture::Resources resources = capture.resources();
   std::set<std::string> fresh;
   absl::Status failure;
@@ -50,29 +66,72 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
     SHOAL_ASSIGN_OR_RETURN(auto present,
                            redfish::Capture::FromResources(capture.name(), resources));
     SHOAL_ASSIGN_OR_RETURN(const auto twin, Twin::Create(std::move(present), schema_, options));
-    failure = SolveOn(*twin, *applied, episode, announcement);
+    failure = SolveOn(*twin, stages, announcement);
     SHOAL_ASSIGN_OR_RETURN(const bool has_changed,
                            Refresh(host, twin->touched(), fresh, resources));
     if (has_changed) continue;
-    if (failure.ok()) return announcement;
+    if (failure.ok() && stages.size() == 1) return announcement;
+    if (failure.ok()) {
+      SHOAL_ASSIGN_OR_RETURN(auto same, redfish::Capture::FromResources(capture.name(), resources));
+      SHOAL_ASSIGN_OR_RETURN(const auto fresh, Twin::Create(std::move(same), schema_, options));
+      SHOAL_RETURN_IF_ERROR(LeaveOutShared(*fresh, announcement));
+      return announcement;
+    }
     return runtime::FailedPrecondition("the twin of " + host.name() +
                                        " does not reach the goal: " + runtime::Message(failure));
   }
   return runtime::Unavailable(host.name() + " changes faster than it can be read");
 }
 
-absl::Status Planner::SolveOn(Twin& twin, const redfish::AppliedGoal& goal,
-                              const redfish::Episode& episode, Announcement& announcement) {
+absl::Status Planner::SolveOn(Twin& twin, const std::vector<Stage>& stages,
+                              Announcement& announcement) {
   announcement.steps.clear();
   announcement.history.clear();
-  const redfish::Predicate& predicate = episode.watch.value().predicate();
-  if (predicate.Evaluate(twin)) return absl::OkStatus();
-  const absl::Status solved = solver_.Solve(goal, episode, twin);
-  announcement.steps = twin.TakeSteps();
-  announcement.history = twin.history();
-  SHOAL_RETURN_IF_ERROR(solved);
-  if (predicate.Evaluate(twin)) return absl::OkStatus();
-  return runtime::FailedPrecondition("every request is done, and the goal does not hold");
+  // A goal that another one undid is solved again after it.
+  const int turns = stages.size() > 1 ? 2 : 1;
+  for (int turn = 0; turn < turns; ++turn) {
+    for (const Stage& stage : stages) {
+      if (stage.predicate().Evaluate(twin)) continue;
+      const absl::Status solved = Solve(twin, stage, stages.size() > 1, announcement.steps);
+      announcement.history = twin.history();
+      SHOAL_RETURN_IF_ERROR(solved);
+    }
+  }
+  for (const Stage& stage : stages) {
+    if (stage.predicate().Evaluate(twin)) continue;
+    return runtime::FailedPrecondition(stages.size() == 1
+                                           ? "every request is done, and the goal does not hold"
+                                           : "the other goals undo " + stage.goal->goal().name() +
+                                                 ", so they cannot hold together");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Planner::Solve(Twin& twin, const Stage& stage, bool is_one_of_several,
+                            std::vector<Step>& steps) {
+  SHOAL_RETURN_IF_ERROR(twin.BeginStage(stage.episode.watch, steps));
+  absl::Status solved = solver_.Solve(*stage.goal, stage.episode, twin);
+  if (is_one_of_several) {
+    // What the last request has begun is to be done before the next goal.
+    twin.Wait(kSettles);
+    if (!solved.ok()) solved = runtime::Annotate(solved, stage.goal->goal().name());
+  }
+  const std::size_t first = steps.size();
+  for (Step& step : twin.TakeSteps()) {
+    if (step.session) *step.session += first;
+    steps.push_back(std::move(step));
+  }
+  return solved;
+}
+
+absl::Status Planner::LeaveOutShared(Twin& fresh, Announcement& announcement) {
+  SHOAL_ASSIGN_OR_RETURN(const redfish::Predicate wanted,
+                         redfish::Predicate::Parse(announcement.predicate));
+  // What a replay does not reach stays as it was found.
+  if (!Shorten(announcement.steps, wanted, fresh).ok()) return absl::OkStatus();
+  announcement.steps = fresh.TakeSteps();
+  announcement.history = fresh.history();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> Planner::Refresh(Host& host, const std::set<std::string>& uris,

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans an operation: it builds the twin of a host, solves the goal there, and announces what would
-// be done.
+// Plans an operation: it builds the twin of a host, solves the wanted goals there, and announces
+// what would be done.
 //
 // The twin starts from a capture of the host. Everything that the solution reads or changes is read
-// from the host again, and where that differs from the capture, the goal is solved anew. So a
-// capture may be older than the host's state. The goal itself refers to the capture: accounts and
-// sessions that it holds are those that belong there. Reads only. Not thread-safe.
+// from the host again, and where that differs from the capture, the goals are solved anew. So a
+// capture may be older than the host's state. The goals themselves refer to the capture: accounts
+// and sessions that it holds are those that belong there.
+//
+// Several goals are solved one after the other, each from where the one before it ended. One that a
+// later goal has undone is solved once more at the end. Then what they do without is left out
+// (shortening.h), such as all restarts but the last. Reads only. Not thread-safe.
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "operate/announcement.h"
 #include "operate/goal_choice.h"
@@ -17,6 +24,7 @@
 #include "platform/runtime/status.h"
 #include "redfish/capture/capture.h"
 #include "redfish/goals/goal.h"
+#include "redfish/goals/situation.h"
 #include "redfish/schema/schema.h"
 
 namespace shoal::operate {
@@ -27,18 +35,29 @@ class Planner {
   Planner(std::shared_ptr<const redfish::Schema> schema, redfish::GoalSuite suite, Solver& solver)
       : schema_(std::move(schema)), suite_(std::move(suite)), solver_(solver) {}
 
-  // The announcement has no steps when the host already is as wanted. NOT_FOUND: the goal is
-  // unknown or does not apply to the capture. INVALID_ARGUMENT: its values are wrong.
-  // FAILED_PRECONDITION: the twin does not reach the goal. Other errors are those of the host.
-  absl::StatusOr<Announcement> Plan(Host& host, const redfish::Capture& capture,
-                                    const GoalChoice& choice);
+  // The announcement has no steps when the host already is as wanted. NOT_FOUND: a goal is unknown
+  // or does not apply to the capture. INVALID_ARGUMENT: values are wrong. FAILED_PRECONDITION: the
+  // twin does not reach a goal, or not all goals together. Other errors are those of the host.
+  absl::StatusOr<Announcement> Plan(Host& host, const redfish::Capture& capture, const Wish& wish);
 
  private:
+  // A goal of the wish on the capture.
+  struct Stage {
+    std::shared_ptr<const redfish::AppliedGoal> goal;
+    redfish::Episode episode;
+    const redfish::Predicate& predicate() const { return episode.watch.value().predicate(); }
+  };
+  absl::StatusOr<std::vector<Stage>> StagesOf(const redfish::Capture& capture,
+                                              const Wish& wish) const;
   absl::StatusOr<bool> Refresh(Host& host, const std::set<std::string>& uris,
                                std::set<std::string>& fresh,
                                redfish::Capture::Resources& resources);
-  absl::Status SolveOn(Twin& twin, const redfish::AppliedGoal& goal,
-                       const redfish::Episode& episode, Announcement& announcement);
+  absl::Status SolveOn(Twin& twin, const std::vector<Stage>& stages, Announcement& announcement);
+  // Leaves out the steps without which all goals hold as well.
+  static absl::Status LeaveOutShared(Twin& fresh, Announcement& announcement);
+  // Solves a goal from where the twin is, and appends the steps.
+  absl::Status Solve(Twin& twin, const Stage& stage, bool is_one_of_several,
+                     std::vector<Step>& steps);
 
   const std::shared_ptr<const redfish::Schema> schema_;
   const redfish::GoalSuite suite_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/shortening.h"
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -13,9 +12,6 @@
 
 namespace shoal::operate {
 namespace {
-
-// Longer than a change of power or a task takes on a twin.
-constexpr std::chrono::seconds kSettles{10};
 
 // Returns the steps without one of them; nothing when a later step is sent as the session that it
 // made.

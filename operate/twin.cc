@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kTask{2};
 constexpr std::chrono::seconds kBetween{2};
 // The date on the twin, which no captured host shows.
 constexpr std::chrono::seconds kEpoch{2'000'000'000};
+// The savepoint of the instance at which the stage begins.
+constexpr char kStart[] = "start";
 
 // Properties that change by themselves, or that each service fills in on its own.
 bool IsVolatile(std::string_view pointer) {
@@ -87,19 +89,27 @@ absl::StatusOr<std::unique_ptr<Twin>> Twin::Create(std::shared_ptr<const redfish
                          mockserver::World::Create(std::move(present), std::move(schema)));
   std::unique_ptr<Twin> twin(new Twin(std::move(world), std::move(options)));
   SHOAL_RETURN_IF_ERROR(twin->instance_.Reset());
-  twin->pending_ = twin->FindPending();
-  SHOAL_RETURN_IF_ERROR(twin->StartOver());
+  SHOAL_RETURN_IF_ERROR(twin->instance_.Reset(twin->FindPending()));
+  SHOAL_RETURN_IF_ERROR(twin->BeginStage(twin->options_.watch, {}));
   return twin;
+}
+
+absl::Status Twin::BeginStage(std::optional<redfish::Watch> watch, std::vector<Step> earlier) {
+  earlier_ = std::move(earlier);
+  steps_.clear();
+  Close();
+  seen_at_start_ = seen_;
+  instance_.BeginWatch(std::move(watch));
+  SHOAL_RETURN_IF_ERROR(instance_.Save(kStart));
+  return StartOver();
 }
 
 absl::Status Twin::StartOver() {
   steps_.clear();
-  seen_.clear();
+  seen_ = seen_at_start_;
   sessions_.clear();
   task_.clear();
-  SHOAL_RETURN_IF_ERROR(instance_.Reset(pending_, options_.watch));
-  Close();
-  return absl::OkStatus();
+  return instance_.Restore(kStart);
 }
 
 Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)
@@ -267,10 +277,12 @@ bool Twin::Matters(const Step& step, const Effect& effect, std::string_view type
   const auto id = world_->Find(effect.uri);
   const auto settings = id ? world_->SettingsOf(*id) : std::nullopt;
   const std::string later = settings ? world_->resource(*settings).uri : effect.uri;
-  const bool is_asked = std::any_of(steps_.begin(), steps_.end(), [&](const Step& one) {
+  const auto asks = [&](const Step& one) {
     const bool is_here = one.uri == later || (one.uri == effect.uri && &one == &step);
     return is_here && one.body.is_object() && redfish::Resolve(one.body, effect.pointer) != nullptr;
-  });
+  };
+  const bool is_asked = std::any_of(steps_.begin(), steps_.end(), asks) ||
+                        std::any_of(earlier_.begin(), earlier_.end(), asks);
   const bool is_goal = std::any_of(
       options_.asked.begin(), options_.asked.end(), [&](const redfish::PropertyPath& asked) {
         return (asked.uri.empty() || asked.uri == effect.uri) && !asked.pointer.empty() &&

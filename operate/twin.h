@@ -3,7 +3,8 @@
 //
 // A solver sends its requests to the twin, which notes each request that may change something, with
 // the answer and with everything that differs before the next such request. Time on the twin is
-// virtual. Not thread-safe.
+// virtual. Several goals are reached stage by stage, each from where the one before it ended. Not
+// thread-safe.
 #pragma once
 
 #include <chrono>
@@ -28,14 +29,17 @@
 
 namespace shoal::operate {
 
+// Longer than a change of power or a task takes on a twin.
+inline constexpr std::chrono::seconds kSettles{10};
+
 struct TwinOptions {
   // The password with which the accounts of the twin log in. A host does not show passwords, so
   // the twin takes the one that the goal is about.
   std::string account_password = {};
-  // The properties that the goal asks about, which matter beside the writable ones. An empty URI
+  // The properties that the goals ask about, which matter beside the writable ones. An empty URI
   // means any resource.
   std::set<redfish::PropertyPath> asked = {};
-  // What Evaluate judges.
+  // What Evaluate judges in the first stage.
   std::optional<redfish::Watch> watch = std::nullopt;
 };
 
@@ -59,12 +63,15 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   bool HasPassword(std::string_view uri, std::string_view name,
                    std::string_view password) const override;
 
-  // Ends the last step and returns all of them.
+  // Ends the last step and returns those of the stage. Step::session counts from its first.
   std::vector<Step> TakeSteps();
-  // Returns to the state that the twin had when it was made, without steps. What was touched stays.
+  // Begins a stage at the present state, in which `watch` is judged. `earlier` are the steps of the
+  // stages before, as TakeSteps returned them.
+  absl::Status BeginStage(std::optional<redfish::Watch> watch, std::vector<Step> earlier);
+  // Returns to the state in which the stage began, without steps of it. What was touched stays.
   absl::Status StartOver();
-  // Judges the options' watch on what happened since then, side effects included. All is false and
-  // zero without a watch.
+  // Judges the stage's watch on what happened in it, side effects included. All is false and zero
+  // without a watch.
   redfish::Progress Evaluate() { return instance_.Evaluate(); }
   // The state of the host that the twin was made from.
   const redfish::Capture& capture() const { return world_->capture(); }
@@ -86,11 +93,13 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   const std::shared_ptr<const mockserver::World> world_;
   const TwinOptions options_;
   mockserver::Instance instance_;
-  std::vector<redfish::StartOperation> pending_;
+  // The steps of earlier stages, and of this one.
+  std::vector<Step> earlier_;
   std::vector<Step> steps_;
-  // The bodies of the resources that have changed, as they were at the last comparison; nothing
-  // for one that was removed.
+  // The bodies of the resources that have changed, as they were at the last comparison and at the
+  // beginning of the stage; nothing for one that was removed.
   std::map<std::string, std::optional<nlohmann::json>> seen_;
+  std::map<std::string, std::optional<nlohmann::json>> seen_at_start_;
   // The tokens of the sessions that steps made.
   std::map<std::string, std::size_t> sessions_;
   // The URI of the task that the last step began.

@@ -43,7 +43,9 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 struct DoFlags {
-  operate::GoalChoice choice;
+  std::string sentence;
+  // The numbers or names of goals; empty for what the sentence asks for.
+  std::vector<std::string> goals;
   std::vector<std::string> settings;
   std::vector<std::string> setting_files;
   std::vector<std::string> hosts;
@@ -94,6 +96,9 @@ struct Operation {
 
 struct Job {
   DoFlags flags;
+  operate::Wish wish;
+  // The values of all goals of the wish.
+  redfish::Values values;
   operate::Permissions permissions;
   operate::Secrets secrets;
   std::unique_ptr<StopWatch> watch;
@@ -114,12 +119,24 @@ std::string LogOf(const DoFlags& flags, const std::string& address) {
   return flags.audit + "/" + name + ".jsonl";
 }
 
-// Reads what the flags say about the goal, its secrets and the permissions.
-absl::Status ReadChoice(const redfish::GoalSuite& suite, Job& job) {
-  DoFlags& flags = job.flags;
-  SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, flags.choice.goal));
-  flags.choice.goal = goal->name();
-  std::map<std::string, std::string> secrets = operate::SecretsOf(*goal, flags.choice).values();
+// Reads what the flags say about the goals' values, their secrets and the permissions.
+absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
+  const DoFlags& flags = job.flags;
+  redfish::Values given;
+  for (const std::string& setting : flags.settings) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, given));
+  }
+  for (const std::string& setting : flags.setting_files) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, given));
+  }
+  SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, given, job.wish));
+  std::map<std::string, std::string> secrets;
+  for (operate::GoalChoice& choice : job.wish.goals) {
+    SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, choice.goal));
+    choice.goal = goal->name();
+    secrets.merge(std::map(operate::SecretsOf(*goal, choice).values()));
+  }
+  SHOAL_ASSIGN_OR_RETURN(job.values, operate::ValuesOf(job.wish));
   if (!flags.access.password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(secrets["login password"], operate::ReadLoginPassword(flags.access));
   }
@@ -142,8 +159,8 @@ absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
 // Understands the sentence in the terms of the first host. INVALID_ARGUMENT with the reason when it
 // is refused.
 absl::Status Understand(Job& job) {
-  DoFlags& flags = job.flags;
-  if (flags.choice.sentence.empty()) {
+  const DoFlags& flags = job.flags;
+  if (flags.sentence.empty()) {
     return runtime::InvalidArgument("a sentence is needed, or --goal");
   }
   SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
@@ -153,17 +170,20 @@ absl::Status Understand(Job& job) {
                          tokens::LexicalEncoder::Create(flags.data + "/encoder/lexical.idf"));
   SHOAL_ASSIGN_OR_RETURN(const auto parser, intent::IntentParser::Create(
                                                 flags.data + "/goals", *job.understood, *encoder));
-  SHOAL_ASSIGN_OR_RETURN(const intent::Intent intent, parser->Parse(flags.choice.sentence));
-  if (!intent.refusal.empty()) {
-    return runtime::InvalidArgument("the sentence is not understood: " + intent.refusal);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<intent::Intent> intents,
+                         parser->ParseGoals(flags.sentence));
+  for (const intent::Intent& intent : intents) {
+    if (!intent.refusal.empty()) {
+      return runtime::InvalidArgument("the sentence is not understood: " + intent.refusal);
+    }
+    if (!intent.targets.empty()) {
+      return runtime::InvalidArgument("the sentence singles out a part of goal " + intent.goal +
+                                      "; only the whole goal can be reached on a host");
+    }
+    job.wish.goals.push_back(
+        {.goal = intent.goal, .values = intent.values, .sentence = intent.text});
+    std::printf("Understood as goal %s (score %.2f).\n", intent.goal.c_str(), intent.score);
   }
-  if (!intent.targets.empty()) {
-    return runtime::InvalidArgument("the sentence singles out a part of goal " + intent.goal +
-                                    "; only the whole goal can be reached on a host");
-  }
-  flags.choice.goal = intent.goal;
-  for (const auto& [name, value] : intent.values) flags.choice.values.try_emplace(name, value);
-  std::printf("Understood as goal %s (score %.2f).\n", intent.goal.c_str(), intent.score);
   return absl::OkStatus();
 }
 
@@ -192,8 +212,8 @@ absl::Status TakeUp(const Job& job, Operation& operation) {
   std::printf("An operation of %s has not ended: goal %s, %zu of %zu requests were begun.\n%s",
               past.began.c_str(), operation.announcement.goal.c_str(), count,
               operation.announcement.steps.size(), done.c_str());
-  const nlohmann::json given = job.secrets.Hide(job.flags.choice.values);
-  const bool is_same = operation.announcement.goal == job.flags.choice.goal &&
+  const nlohmann::json given = job.secrets.Hide(job.values);
+  const bool is_same = operation.announcement.goal == operate::NameOf(job.wish) &&
                        job.secrets.Hide(operation.announcement.values) == given;
   if (!is_same) return runtime::FailedPrecondition(unended);
   operation.past = past;
@@ -227,7 +247,7 @@ absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner
     }
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
     SHOAL_ASSIGN_OR_RETURN(operation.announcement,
-                           planner.Plan(*operation.host, *capture, flags.choice));
+                           planner.Plan(*operation.host, *capture, job.wish));
   }
   std::printf("%s", operate::AnnouncementText(operation.announcement, job.secrets).c_str());
   std::fflush(stdout);
@@ -361,15 +381,13 @@ absl::Status TakePolicy(const std::shared_ptr<const redfish::Schema>& schema, Jo
 
 absl::Status PrepareAll(Job& job) {
   DoFlags& flags = job.flags;
-  for (const std::string& setting : flags.settings) {
-    SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, flags.choice.values));
+  job.wish.sentence = flags.sentence;
+  for (const std::string& goal : flags.goals) {
+    job.wish.goals.push_back({.goal = goal, .values = {}, .sentence = flags.sentence});
   }
-  for (const std::string& setting : flags.setting_files) {
-    SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, flags.choice.values));
-  }
-  if (flags.choice.goal.empty()) SHOAL_RETURN_IF_ERROR(Understand(job));
+  if (flags.goals.empty()) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));
-  SHOAL_RETURN_IF_ERROR(ReadChoice(suite, job));
+  SHOAL_RETURN_IF_ERROR(ReadWish(suite, job));
   SHOAL_ASSIGN_OR_RETURN(auto schema,
                          redfish::Schema::Load(flags.data + "/schema/redfish.schema.zst"));
   if (!flags.policy.empty()) SHOAL_RETURN_IF_ERROR(TakePolicy(schema, job));
@@ -448,9 +466,13 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
       "do",
       "Reach a goal on real hosts: what would change is tried on a twin and announced, and sent "
       "only with --execute or a typed yes");
-  command->add_option("SENTENCE", flags->choice.sentence, "what is wanted, in words");
-  command->add_option("--goal", flags->choice.goal,
-                      "the number or name of the goal; default: what the sentence asks for");
+  command->add_option("SENTENCE", flags->sentence,
+                      "what is wanted, in words; it may ask for several goals");
+  command
+      ->add_option("--goal", flags->goals,
+                   "the number or name of a goal; repeatable: one after the other; default: what "
+                   "the sentence asks for")
+      ->allow_extra_args(false);
   command->add_option("--set", flags->settings, "a value of the goal, Name=value; repeatable")
       ->allow_extra_args(false);
   command

@@ -131,6 +131,17 @@ std::string DescribeIntent(const intent::Intent& intent, const std::string& capt
   return text;
 }
 
+// Each goal of several stands below the part of the sentence that asks for it.
+std::string DescribeIntents(const std::vector<intent::Intent>& intents,
+                            const std::string& capture) {
+  if (intents.size() == 1) return DescribeIntent(intents.front(), capture);
+  std::string text;
+  for (const intent::Intent& intent : intents) {
+    text += (text.empty() ? "" : "\n") + intent.text + "\n" + DescribeIntent(intent, capture);
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<Understanding> ParseSentences(const GoalChoice& choice, std::istream& lines) {
@@ -143,13 +154,13 @@ absl::StatusOr<Understanding> ParseSentences(const GoalChoice& choice, std::istr
   const bool many = choice.sentence == "-";
   std::string sentence = choice.sentence;
   while (!many || std::getline(lines, sentence)) {
-    SHOAL_ASSIGN_OR_RETURN(const intent::Intent intent, parser->Parse(sentence));
-    understanding.understood &= intent.refusal.empty();
-    const Json json = intent::ToJson(intent);
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<intent::Intent> intents, parser->ParseGoals(sentence));
+    understanding.understood &= intents.front().refusal.empty();
+    const Json json = intent::ToJson(intents);
     constexpr auto kReplace = Json::error_handler_t::replace;
     understanding.text += many          ? json.dump(-1, ' ', false, kReplace) + "\n"
                           : choice.json ? json.dump(2, ' ', false, kReplace) + "\n"
-                                        : DescribeIntent(intent, capture->name());
+                                        : DescribeIntents(intents, capture->name());
     if (!many) break;
   }
   return understanding;
@@ -214,7 +225,7 @@ void AddGoals(CLI::App& app, std::function<int()>& action) {
   phrasings->add_option("--seed", choice->seed, "which sentences");
   phrasings->add_option("--typos", choice->typos, "share of mistyped words")
       ->check(CLI::Range(0.0, 1.0));
-  CLI::App* const parse = add("parse", "Which goal a sentence asks for, with which values");
+  CLI::App* const parse = add("parse", "Which goals a sentence asks for, with which values");
   parse->add_option("SENTENCE", choice->sentence, "what a person says; - reads one a line")
       ->required();
   parse->add_option("--capture", choice->capture, "name, archive or folder")->required();

@@ -434,13 +434,19 @@ absl::Status Instance::Reset(std::span<const redfish::StartOperation> start,
     Clear();
     return runtime::Annotate(status, "start");
   }
-  for (auto& [id, delta] : deltas_) delta.BeginEpisode();
   history_ = std::make_shared<History>();
+  BeginWatch(std::move(watch));
+  return absl::OkStatus();
+}
+
+void Instance::BeginWatch(std::optional<redfish::Watch> watch) {
+  for (auto& [id, delta] : deltas_) delta.BeginEpisode();
   membership_.clear();
   came_.clear();
   watch_ = std::move(watch);
+  progress_ = {};
+  evaluated_ = false;
   Evaluate();
-  return absl::OkStatus();
 }
 
 absl::Status Instance::PerformStart(const redfish::StartOperation& operation) {

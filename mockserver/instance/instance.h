@@ -108,6 +108,10 @@ class Instance final : public InstanceCore {
   absl::Status Reset(std::span<const redfish::StartOperation> start = {},
                      std::optional<redfish::Watch> watch = {});
 
+  // From now on judges `watch`: side effects are measured from here, and milestones that hold are
+  // latched. State, history and clock go on.
+  void BeginWatch(std::optional<redfish::Watch> watch);
+
   // Moves the virtual clock and completes the work that was due. A negative duration counts as 0.
   void Advance(std::chrono::milliseconds by);
 

@@ -114,6 +114,65 @@ TEST_CASE("a goal with given values is reached on a twin by the expert, and then
   REQUIRE(twin->TakeSteps().size() == 2);
 }
 
+TEST_CASE("a stage begins where the one before it ended, and starting over leads back there") {
+  const Rackmount& rackmount = Shared();
+  const std::string system = redfish::FindLandmarks(*rackmount.capture).system;
+  const auto twin = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  const auto tag = [&](const std::string& value) {
+    twin->Send({.method = "PATCH", .uri = system, .body = {{"AssetTag", value}}, .token = ""});
+  };
+  tag("first");
+  std::vector<Step> first = twin->TakeSteps();
+  REQUIRE(first.size() == 1);
+  const redfish::Watch nothing = redfish::Watch::Parse({{"predicate", {{"all", Json::array()}}},
+                                                        {"milestones", Json::array()},
+                                                        {"allowed", Json::array()}})
+                                     .value();
+  REQUIRE(twin->BeginStage(nothing, std::move(first)).ok());
+  REQUIRE(twin->Evaluate().collateral == 0);
+  REQUIRE(twin->Find(system)->at("AssetTag") == "first");
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    tag("second");
+    REQUIRE(twin->Evaluate().collateral == 1);
+    const std::vector<Step> second = twin->TakeSteps();
+    REQUIRE(second.size() == 1);
+    REQUIRE(EffectOn(second[0], "/AssetTag")->before == "first");
+    REQUIRE(twin->StartOver().ok());
+    REQUIRE(twin->Find(system)->at("AssetTag") == "first");
+    REQUIRE(twin->Evaluate().collateral == 0);
+  }
+}
+
+TEST_CASE("what an earlier stage put into settings matters where a later one applies it") {
+  const Rackmount& rackmount = Shared();
+  const redfish::Landmarks landmarks = redfish::FindLandmarks(*rackmount.capture);
+  const auto twin = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  const auto goal = FindGoal(rackmount.suite, "bios_attribute").value();
+  const auto applied =
+      redfish::AppliedGoal::Create(goal, *rackmount.capture, rackmount.suite).value();
+  const redfish::Episode episode = applied->DrawEpisode(1, 0, redfish::Split::kEvaluate).value();
+  REQUIRE(ExpertSolver().Solve(*applied, episode, *twin).ok());
+  const std::vector<Step> whole = twin->TakeSteps();
+  const auto matters = [](const Step& step) {
+    return std::count_if(step.effects.begin(), step.effects.end(), [](const Effect& effect) {
+      return effect.matters && effect.pointer.starts_with("/Attributes/");
+    });
+  };
+  REQUIRE(whole.size() >= 2);
+  REQUIRE(matters(whole.back()) > 0);
+
+  const auto again = Twin::Create(rackmount.capture, rackmount.schema, {}).value();
+  std::vector<Step> taken;
+  for (const Step& step : whole) {
+    REQUIRE(again->BeginStage(std::nullopt, taken).ok());
+    again->Send({.method = step.method, .uri = step.uri, .body = step.body, .token = ""});
+    again->Wait(kSettles);
+    for (Step& one : again->TakeSteps()) taken.push_back(std::move(one));
+  }
+  REQUIRE(taken.size() == whole.size());
+  REQUIRE(matters(taken.back()) == matters(whole.back()));
+}
+
 TEST_CASE("an update that waits for a boot is known to the twin by its task, and needs no other") {
   for (const char* name : {"dmtf-rackmount1", "dell-r750"}) {
     INFO(name);

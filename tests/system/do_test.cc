@@ -226,6 +226,68 @@ TEST_CASE("a person's sentence is understood and carried out", "[do]") {
   host.End();
 }
 
+TEST_CASE("a sentence that asks for several goals is carried out goal by goal", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments[1] = "please turn the server on, and set the asset tag of everything to RACK-17-042";
+  const EndedRun ended = RunToEnd(With(arguments, {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(ended.Says("Understood as goal power_on"));
+  REQUIRE(ended.Says("Understood as goal asset_tag"));
+  REQUIRE(ended.Says("goal=power_on+asset_tag outcome=reached"));
+  const Verdict verdict = host.Judge();
+  REQUIRE(verdict.satisfied);
+  REQUIRE(verdict.changes.size() == 3);
+  REQUIRE(verdict.changes[0].starts_with("POST "));
+  REQUIRE(verdict.changes[1].starts_with("PATCH "));
+
+  // All of it holds now, however it is asked for.
+  const auto data = std::find(arguments.begin(), arguments.end(), "--data");
+  arguments[1] = "";
+  arguments.insert(data == arguments.end() ? arguments.end() : data,
+                   {"--goal", "asset_tag", "--goal", "power_on", "--set", "AssetTag=RACK-17-042"});
+  const EndedRun again = RunToEnd(With(arguments, {"--execute"}));
+  INFO(again.output);
+  REQUIRE(again.code == 0);
+  REQUIRE(again.Says("goal=asset_tag+power_on outcome=reached announced=0"));
+  REQUIRE(host.Judge().changes.size() == 3);
+  host.End();
+}
+
+TEST_CASE("goals that need a restart share one", "[do]") {
+  const DrawnGoals goals({"dell-r750"});
+  OperatedHost host({"dell-r750"});
+  const DrawnGoal drawn = goals.Draw(0, {"iso_boot"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments[1] = "RAID1 on both disks, Secure Boot on, boot once from the ISO " +
+                 drawn.episode.values.at("Image").get<std::string>();
+  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(ended.Says("goal=raid1+secure_boot_chain+iso_boot outcome=reached"));
+  const Verdict verdict = host.Judge();
+  REQUIRE(verdict.satisfied);
+  REQUIRE(ended.Says("ComputerSystem.Reset"));
+  const std::string restart = "POST /redfish/v1/Systems/System.Embedded.1";
+  CAPTURE(verdict.changes);
+  REQUIRE(std::count(verdict.changes.begin(), verdict.changes.end(), restart) == 1);
+  host.End();
+}
+
 TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});

@@ -11,6 +11,7 @@
 #include "redfish/capture/archive.h"
 #include "redfish/goals/goal_definition.h"
 #include "redfish/goals/phrase_lists.h"
+#include "text/intent/sentence_pieces.h"
 #include "text/intent/token_shape.h"
 
 namespace shoal::intent {
@@ -41,6 +42,10 @@ constexpr double kLeastWithOtherThings = 0.2;
 // How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
 constexpr double kFits = 7.0;
 constexpr std::size_t kAlternatives = 3;
+// The least probability of a goal that a part of a sentence asks for.
+constexpr double kLeastPartScore = 0.9;
+// The same beside a goal that explains the whole.
+constexpr double kLeastScoreOfMore = 0.97;
 // Keeps logarithms finite.
 constexpr double kTiny = 1e-6;
 
@@ -131,15 +136,31 @@ bool AsksForNoChange(const Sentence& sentence) {
   return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
 }
 
+const WordSet& OccasionWords() {
+  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
+                                     "while",  "when",  "until",   "for",   "as",  "so"};
+  return kOccasions;
+}
+
+// Returns whether something looks like a name or a password and is not among `found`.
+bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found) {
+  const std::vector<Token>& tokens = sentence.tokens();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const TokenShape shape = ShapeOf(tokens[i].text);
+    const bool is_value =
+        tokens[i].kind == TokenKind::kWord && shape.digit && (shape.dash || shape.sign);
+    if (is_value && !found.contains(i)) return true;
+  }
+  return false;
+}
+
 // Returns whether what stands at a word is only a reason or an occasion: "after replacing the
 // DIMM".
 bool IsSurroundings(const Sentence& sentence, std::size_t at) {
-  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
-                                     "while",  "when",  "until",   "for",   "as",  "so"};
   constexpr std::size_t kReach = 5;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
     if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
-    if (kOccasions.contains(sentence.TextAt(at - back))) return true;
+    if (OccasionWords().contains(sentence.TextAt(at - back))) return true;
   }
   return false;
 }
@@ -166,6 +187,60 @@ bool NamesUnknownThing(const Sentence& sentence, const WordSet& known) {
   return false;
 }
 
+// Returns the values that the requirements allow properties to have, by "<uri> <pointer>".
+std::map<std::string, std::set<std::string>> WantedBy(const Intent& intent) {
+  std::map<std::string, std::set<std::string>> wanted;
+  for (const Json& condition : intent.requirement->json().at("all")) {
+    const bool is_one = condition.contains("equals");
+    if (!is_one && !condition.contains("in")) continue;
+    const Json& terms = condition.at(is_one ? "equals" : "in");
+    std::set<std::string>& values =
+        wanted[terms.value("uri", "") + " " + terms.value("pointer", "")];
+    if (is_one) {
+      values.insert(terms.value("value", Json()).dump());
+    } else {
+      for (const Json& value : terms.value("values", Json::array())) values.insert(value.dump());
+    }
+  }
+  return wanted;
+}
+
+// Returns whether a property would have to have two values.
+bool Contradict(const Intent& one, const Intent& other) {
+  const auto wanted = WantedBy(other);
+  const auto first = WantedBy(one);
+  return std::any_of(first.begin(), first.end(), [&wanted](const auto& property) {
+    const auto found = wanted.find(property.first);
+    const std::set<std::string>& values = property.second;
+    return found != wanted.end() &&
+           std::none_of(values.begin(), values.end(), [&found](const std::string& value) {
+             return found->second.contains(value);
+           });
+  });
+}
+
+// Returns whether `part` is understood by itself, and asks for something else than `before`, and
+// for nothing against it.
+bool GoesWith(const Intent& part, const std::vector<Intent>& before) {
+  if (!part.refusal.empty() || part.score < kLeastPartScore || part.leaves_values) return false;
+  const std::string first = absl::AsciiStrToLower(part.text.substr(0, part.text.find(' ')));
+  if (first == "if" || OccasionWords().contains(first)) return false;
+  return std::none_of(before.begin(), before.end(), [&part](const Intent& other) {
+    return other.goal == part.goal || Contradict(part, other);
+  });
+}
+
+// Returns whether `parts` ask for what the whole asks for, and surely for something else, too.
+bool AsksForMore(const Intent& whole, const std::vector<Intent>& parts) {
+  bool has_whole = false;
+  for (const Intent& part : parts) {
+    const bool is_whole = part.goal == whole.goal && part.values == whole.values;
+    if (!is_whole && part.score < kLeastScoreOfMore) return false;
+    has_whole |= is_whole;
+  }
+  return has_whole;
+}
+
 std::string Listed(const std::vector<std::string>& names) {
   std::string listed;
   for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
@@ -184,6 +259,16 @@ Json ToJson(const Intent& intent) {
   json["alternatives"] = Json::array();
   for (const auto& [name, score] : intent.alternatives) {
     json["alternatives"].push_back({{"goal", name}, {"score", score}});
+  }
+  return json;
+}
+
+Json ToJson(const std::vector<Intent>& intents) {
+  if (intents.size() == 1) return ToJson(intents.front());
+  Json json = {{"understood", true}, {"goals", Json::array()}};
+  for (const Intent& intent : intents) {
+    json["goals"].push_back(ToJson(intent));
+    json["goals"].back()["sentence"] = intent.text;
   }
   return json;
 }
@@ -341,6 +426,7 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
 absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
   const Sentence sentence(text, &speller_);
   Intent intent;
+  intent.text = text;
   intent.refusal = "it has no words";
   if (sentence.words().empty()) return intent;
   const std::set<std::size_t> named = AttributeWords(sentence);
@@ -369,6 +455,7 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
                                      std::exp(readings[order[i]].weight) / sum);
   }
   intent.values = best.found.values;
+  intent.leaves_values = LeavesValues(sentence, best.found.tokens);
   intent.targets = best.found.targets;
   intent.refusal = RefusalOf(reader, best, sentence, intent);
   if (!intent.refusal.empty()) return intent;
@@ -379,6 +466,57 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
     intent.refusal = intent.goal + ": " + runtime::Message(requirement.status());
   }
   return intent;
+}
+
+absl::StatusOr<std::vector<Intent>> IntentParser::ParseGoals(std::string_view text) const {
+  SHOAL_ASSIGN_OR_RETURN(Intent whole, Parse(text));
+  std::vector<Intent> parts;
+  // A goal with parts is what they ask for together.
+  const bool is_conjunction =
+      std::any_of(readers_.begin(), readers_.end(), [&whole](const Reader& reader) {
+        const auto& situations = reader.goal->definition().situations;
+        return reader.goal->name() == whole.goal && !situations.empty() &&
+               !situations.front().of.empty();
+      });
+  if (!whole.refusal.empty() || !is_conjunction) {
+    SHOAL_ASSIGN_OR_RETURN(parts, Divide(text));
+  }
+  if (!parts.empty() && (!whole.refusal.empty() || AsksForMore(whole, parts))) return parts;
+  parts.clear();
+  parts.push_back(std::move(whole));
+  return parts;
+}
+
+absl::StatusOr<std::vector<Intent>> IntentParser::Divide(std::string_view text) const {
+  const std::vector<Piece> pieces = PiecesOf(text);
+  if (pieces.size() < 2 || pieces.size() > kMaximumPieces) return std::vector<Intent>();
+  // best[i] is the division of the first i pieces with the fewest parts, and of these the
+  // likeliest.
+  struct Division {
+    std::vector<Intent> parts = {};
+    double weight = 0.0;
+  };
+  std::vector<std::optional<Division>> best(pieces.size() + 1);
+  best[0].emplace();
+  for (std::size_t end = 1; end <= pieces.size(); ++end) {
+    for (std::size_t begin = 0; begin < end; ++begin) {
+      if (!best[begin] || (begin == 0 && end == pieces.size())) continue;
+      const std::size_t from = pieces[begin].begin;
+      SHOAL_ASSIGN_OR_RETURN(Intent part, Parse(text.substr(from, pieces[end - 1].end - from)));
+      const std::vector<Intent>& before = best[begin]->parts;
+      if (!GoesWith(part, before)) continue;
+      const double weight = best[begin]->weight + std::log(part.score + kTiny);
+      std::optional<Division>& known = best[end];
+      const bool is_better = !known || before.size() + 1 < known->parts.size() ||
+                             (before.size() + 1 == known->parts.size() && weight > known->weight);
+      if (!is_better) continue;
+      Division division{.parts = before, .weight = weight};
+      division.parts.push_back(std::move(part));
+      known = std::move(division);
+    }
+  }
+  if (!best.back()) return std::vector<Intent>();
+  return std::move(best.back()->parts);
 }
 
 }  // namespace shoal::intent

@@ -8,7 +8,8 @@
 //    what the goal requires.
 //
 // A sentence is refused, with a reason, when no goal fits, when it asks for something else than the
-// goal that is nearest, when it lacks a value, and when the capture does not offer the goal.
+// goal that is nearest, when it lacks a value, and when the capture does not offer the goal. Where
+// its pieces (sentence_pieces.h) are understood one by one, it asks for several goals.
 //
 // Immutable, safe for any number of threads. It borrows the encoder.
 #pragma once
@@ -37,6 +38,8 @@
 namespace shoal::intent {
 
 struct Intent {
+  // The part of the sentence that asks for the goal; mostly the whole.
+  std::string text;
   // Why the sentence is refused; empty when it is understood.
   std::string refusal;
   // The likeliest goal, also of a refused sentence.
@@ -48,6 +51,8 @@ struct Intent {
   std::vector<std::pair<std::string, double>> alternatives;
   // By the name of the phrasings' "{name}".
   redfish::Values values;
+  // Whether something looks like a name or a password and is no value of the goal.
+  bool leaves_values = false;
   // The targets that the sentence singles out; empty means all of the goal's.
   std::set<std::string> targets;
   // What the goal requires; only of a sentence that is understood.
@@ -57,6 +62,9 @@ struct Intent {
 // Returns the intent as JSON: refusal or goal, score, parameters, targets, predicates,
 // alternatives.
 nlohmann::json ToJson(const Intent& intent);
+// Returns one intent as above, and several as {"understood": true, "goals": [..]}, each with the
+// part of the sentence that asks for it.
+nlohmann::json ToJson(const std::vector<Intent>& intents);
 
 class IntentParser {
  public:
@@ -68,8 +76,18 @@ class IntentParser {
       const std::string& folder, const redfish::Capture& capture,
       const tokens::TextEncoder& encoder);
 
-  // The error is the encoder's. A refused sentence is no error.
+  // A text of more pieces is not divided.
+  static constexpr std::size_t kMaximumPieces = 24;
+
+  // Takes the sentence to ask for one goal. The error is the encoder's. A refused sentence is no
+  // error.
   absl::StatusOr<Intent> Parse(std::string_view text) const;
+
+  // Returns an intent for each goal that the sentence asks for, in their order. They are those of
+  // the fewest parts that are understood, each a different goal, if there are any and the whole
+  // asks for none of the goals or for one of them. Otherwise the one intent is that of the whole.
+  // Errors are those of Parse.
+  absl::StatusOr<std::vector<Intent>> ParseGoals(std::string_view text) const;
 
  private:
   // A goal with what its sentences say.
@@ -92,6 +110,11 @@ class IntentParser {
     // The logarithm of how likely the goal is, but for a constant.
     double weight = 0.0;
   };
+
+  // Returns the intents of the fewest parts, at least two, that are all understood, with all their
+  // values, and ask for different goals; of such divisions the likeliest. No part is an occasion
+  // alone ("after a power failure"). Empty where there is none.
+  absl::StatusOr<std::vector<Intent>> Divide(std::string_view text) const;
 
   // Returns the words of BIOS attributes that the sentence names with a value.
   std::set<std::size_t> AttributeWords(const Sentence& sentence) const;

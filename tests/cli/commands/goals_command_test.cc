@@ -123,6 +123,11 @@ TEST_CASE("A sentence is parsed into a goal, and several by lines of JSON") {
   REQUIRE(one->understood);
   REQUIRE(Has(one->text, "goal        1 power_on on openbmc-stock"));
   REQUIRE(Has(one->text, "/redfish/v1/Systems/system"));
+  choice.sentence = "turn the server on and light its locator LED";
+  const auto both = ParseSentences(choice, none);
+  REQUIRE(both->understood);
+  REQUIRE(Has(both->text, "turn the server on\ngoal        1 power_on on openbmc-stock"));
+  REQUIRE(Has(both->text, "light its locator LED\ngoal        3 locate on openbmc-stock"));
   choice.sentence = "-";
   std::istringstream lines("turn the server on\nmake me a coffee\n");
   const auto two = ParseSentences(choice, lines);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/intent/shipped_parser.h"
@@ -153,6 +154,79 @@ TEST_CASE("A sentence that wants nothing changed is refused") {
                            "keep the server powered on"}) {
     INFO(text);
     REQUIRE_FALSE(ParserOf("dell-r750").Parse(text)->refusal.empty());
+  }
+}
+
+std::vector<std::string> GoalsOf(const char* capture, const std::string& text) {
+  const std::vector<Intent> intents = *ParserOf(capture).ParseGoals(text);
+  std::vector<std::string> goals;
+  for (const Intent& intent : intents) {
+    INFO(text << ": " << ToJson(intent).dump());
+    REQUIRE(intent.refusal.empty());
+    goals.push_back(intent.goal);
+  }
+  return goals;
+}
+
+TEST_CASE("A sentence asks for several goals where each of its parts asks for one") {
+  using Goals = std::vector<std::string>;
+  const std::string iso = "http://images.example/install.iso";
+  REQUIRE(GoalsOf("dell-r750", "RAID1 on both disks, Secure Boot on, boot once from the ISO " +
+                                   iso + " by virtual media and eject it.") ==
+          Goals{"raid1", "secure_boot_chain", "iso_boot"});
+  REQUIRE(GoalsOf("hpe-dl380a-gen12",
+                  "hi, please mirror the first two drives and then turn on Secure Boot, thanks") ==
+          Goals{"raid1", "secure_boot_chain"});
+  const std::vector<Intent> tagged =
+      *ParserOf("dell-r750")
+           .ParseGoals("Set the asset tag of the system to DC-17-042 and power the server on.");
+  REQUIRE(tagged.size() == 2);
+  REQUIRE(tagged[0].values.at("AssetTag") == Json("DC-17-042"));
+  REQUIRE(tagged[0].text == "Set the asset tag of the system to DC-17-042");
+  REQUIRE(tagged[1].goal == "power_on");
+}
+
+TEST_CASE("Sentences that ask for one goal are hardly ever divided") {
+  int divided = 0;
+  int all = 0;
+  const auto suite = redfish::LoadGoals("data/goals").value();
+  for (const char* capture : {"dell-r750", "hpe-dl380a-gen12"}) {
+    const auto applied = redfish::ApplyGoals(suite, redfish::Shipped(capture)).value();
+    for (const auto& goal : applied) {
+      for (std::uint64_t number = 0; number < 10; ++number, ++all) {
+        const auto split = number % 2 == 0 ? redfish::Split::kEvaluate : redfish::Split::kTrain;
+        const auto episode = goal->DrawEpisode(5, number, split).value();
+        const std::vector<Intent> intents = *ParserOf(capture).ParseGoals(episode.text);
+        if (intents.size() == 1) continue;
+        ++divided;
+        UNSCOPED_INFO(goal->goal().name() << ": " << ToJson(intents).dump());
+      }
+    }
+  }
+  INFO(divided << " of " << all);
+  REQUIRE(divided <= 0.01 * all);
+}
+
+TEST_CASE("A sentence of one goal is not divided, whatever its marks") {
+  using Goals = std::vector<std::string>;
+  REQUIRE(GoalsOf("dell-r750",
+                  "Delete the stripe, and create a mirror (RAID1) of the first two "
+                  "drives.") == Goals{"raid1"});
+  REQUIRE(GoalsOf("dell-r750", "Secure Boot on; restart as needed, please.") ==
+          Goals{"secure_boot_chain"});
+}
+
+TEST_CASE(
+    "A sentence with a part that no goal explains, a goal twice or two against each other is "
+    "refused") {
+  for (const char* text : {"RAID1 on both disks, Secure Boot on, and make me a coffee",
+                           "power on the server and boot once from the ISO",
+                           "RAID1 on both disks, Secure Boot on, RAID1 on the first two drives",
+                           "power the server on, then shut it down gracefully"}) {
+    const std::vector<Intent> intents = *ParserOf("dell-r750").ParseGoals(text);
+    INFO(text << ": " << ToJson(intents).dump());
+    REQUIRE(intents.size() == 1);
+    REQUIRE_FALSE(intents.front().refusal.empty());
   }
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operate/goal_choice.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+namespace shoal::operate {
+namespace {
+
+using Json = nlohmann::json;
+
+bool Says(const absl::Status& status, const std::string& text) {
+  INFO(status.message());
+  return absl::IsInvalidArgument(status) &&
+         std::string(status.message()).find(text) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("values are given to the goals of a wish that know them") {
+  const redfish::GoalSuite suite = redfish::LoadGoals("data/goals").value();
+  Wish wish = {.goals = {{.goal = "asset_tag"}, {.goal = "forced_password"}}};
+  REQUIRE(GiveValues(suite, {{"AssetTag", "DC-17"}, {"other:Password", "old"}}, wish).ok());
+  REQUIRE(wish.goals[0].values == redfish::Values{{"AssetTag", "DC-17"}});
+  REQUIRE(wish.goals[1].values == redfish::Values{{"other:Password", "old"}});
+  REQUIRE(Says(GiveValues(suite, {{"Moon", "full"}}, wish), "Moon"));
+}
+
+TEST_CASE("a wish of one goal takes every value, so that the goal itself names what it lacks") {
+  const redfish::GoalSuite suite = redfish::LoadGoals("data/goals").value();
+  Wish wish = {.goals = {{.goal = "power_on"}}};
+  REQUIRE(GiveValues(suite, {{"Moon", "full"}}, wish).ok());
+  REQUIRE(wish.goals[0].values.at("Moon") == "full");
+}
+
+TEST_CASE("the goals of a wish share their values, and no two want a value to be different") {
+  const Wish wish = {.goals = {{.goal = "one", .values = {{"A", "x"}}},
+                               {.goal = "two", .values = {{"A", "x"}, {"B", 2}}}}};
+  REQUIRE(NameOf(wish) == "one+two");
+  REQUIRE(*ValuesOf(wish) == redfish::Values{{"A", "x"}, {"B", 2}});
+  Wish torn = wish;
+  torn.goals[1].values["A"] = "y";
+  REQUIRE(Says(ValuesOf(torn).status(), "values of A"));
+  Wish twice = wish;
+  twice.goals[1].goal = "one";
+  REQUIRE(Says(ValuesOf(twice).status(), "goal one is wanted twice"));
+}
+
+}  // namespace shoal::operate
