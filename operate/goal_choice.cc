@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/goal_choice.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -91,7 +93,10 @@ absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& 
 
 std::string NameOf(const Wish& wish) {
   std::string name;
-  for (const GoalChoice& choice : wish.goals) name += (name.empty() ? "" : "+") + choice.goal;
+  for (const GoalChoice& choice : wish.goals) {
+    name += (name.empty() ? "" : "+") + choice.goal;
+    if (!choice.targets.empty()) name += "(" + absl::StrJoin(choice.targets, ",") + ")";
+  }
   return name;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ struct GoalChoice {
   std::string goal = {};
   // The values for AppliedGoal::EpisodeWith.
   redfish::Values values = {};
+  // The names of the targets that are wanted; empty means all of the goal's.
+  std::set<std::string> targets = {};
   // The words in which it was asked for, which may be empty.
   std::string sentence = {};
 };
@@ -47,7 +50,8 @@ absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::Goa
 // takes all. INVALID_ARGUMENT names a value that no goal has.
 absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& values, Wish& wish);
 
-// Returns the names of the wish's goals, with "+" between them.
+// Returns the names of the wish's goals, with "+" between them, and behind each the targets that
+// are singled out: "power_on+asset_tag(chassis)".
 std::string NameOf(const Wish& wish);
 // Returns the values of all goals. INVALID_ARGUMENT names a goal that is wanted twice, and a value
 // that two goals want to be different.

@@ -36,7 +36,11 @@ absl::StatusOr<std::vector<Planner::Stage>> Planner::StagesOf(const redfish::Cap
                                                                       redfish::Starts::kPresent));
     SHOAL_ASSIGN_OR_RETURN(redfish::Episode episode, applied->EpisodeWith(choice.values));
     episode.text = choice.sentence;
-    stages.push_back({std::move(applied), std::move(episode)});
+    redfish::Predicate wanted = episode.watch.value().predicate();
+    if (!choice.targets.empty()) {
+      SHOAL_ASSIGN_OR_RETURN(wanted, applied->RequirementWith(choice.values, choice.targets));
+    }
+    stages.push_back({std::move(applied), std::move(episode), std::move(wanted)});
   }
   return stages;
 }
@@ -47,7 +51,7 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
   SHOAL_ASSIGN_OR_RETURN(const redfish::Values values, ValuesOf(wish));
   Json predicate = {{"all", Json::array()}};
   for (const Stage& stage : stages) {
-    for (const Json& condition : stage.predicate().json().at("all")) {
+    for (const Json& condition : stage.wanted.json().at("all")) {
       predicate["all"].push_back(condition);
     }
   }
@@ -70,11 +74,12 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
     SHOAL_ASSIGN_OR_RETURN(const bool has_changed,
                            Refresh(host, twin->touched(), fresh, resources));
     if (has_changed) continue;
-    if (failure.ok() && stages.size() == 1) return announcement;
+    const bool is_whole = wish.goals.size() == 1 && wish.goals.front().targets.empty();
+    if (failure.ok() && is_whole) return announcement;
     if (failure.ok()) {
       SHOAL_ASSIGN_OR_RETURN(auto same, redfish::Capture::FromResources(capture.name(), resources));
       SHOAL_ASSIGN_OR_RETURN(const auto fresh, Twin::Create(std::move(same), schema_, options));
-      SHOAL_RETURN_IF_ERROR(LeaveOutShared(*fresh, announcement));
+      SHOAL_RETURN_IF_ERROR(LeaveOutNeedless(*fresh, announcement));
       return announcement;
     }
     return runtime::FailedPrecondition("the twin of " + host.name() +
@@ -91,14 +96,14 @@ absl::Status Planner::SolveOn(Twin& twin, const std::vector<Stage>& stages,
   const int turns = stages.size() > 1 ? 2 : 1;
   for (int turn = 0; turn < turns; ++turn) {
     for (const Stage& stage : stages) {
-      if (stage.predicate().Evaluate(twin)) continue;
+      if (stage.wanted.Evaluate(twin)) continue;
       const absl::Status solved = Solve(twin, stage, stages.size() > 1, announcement.steps);
       announcement.history = twin.history();
       SHOAL_RETURN_IF_ERROR(solved);
     }
   }
   for (const Stage& stage : stages) {
-    if (stage.predicate().Evaluate(twin)) continue;
+    if (stage.wanted.Evaluate(twin)) continue;
     return runtime::FailedPrecondition(stages.size() == 1
                                            ? "every request is done, and the goal does not hold"
                                            : "the other goals undo " + stage.goal->goal().name() +
@@ -124,7 +129,7 @@ absl::Status Planner::Solve(Twin& twin, const Stage& stage, bool is_one_of_sever
   return solved;
 }
 
-absl::Status Planner::LeaveOutShared(Twin& fresh, Announcement& announcement) {
+absl::Status Planner::LeaveOutNeedless(Twin& fresh, Announcement& announcement) {
   SHOAL_ASSIGN_OR_RETURN(const redfish::Predicate wanted,
                          redfish::Predicate::Parse(announcement.predicate));
   // What a replay does not reach stays as it was found.

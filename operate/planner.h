@@ -9,7 +9,8 @@
 //
 // Several goals are solved one after the other, each from where the one before it ended. One that a
 // later goal has undone is solved once more at the end. Then what they do without is left out
-// (shortening.h), such as all restarts but the last. Reads only. Not thread-safe.
+// (shortening.h), such as all restarts but the last. A goal of which only some targets are wanted
+// is solved as a whole, and the requests for the others are left out. Reads only. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -45,7 +46,8 @@ class Planner {
   struct Stage {
     std::shared_ptr<const redfish::AppliedGoal> goal;
     redfish::Episode episode;
-    const redfish::Predicate& predicate() const { return episode.watch.value().predicate(); }
+    // The goal, or its wanted targets alone.
+    redfish::Predicate wanted;
   };
   absl::StatusOr<std::vector<Stage>> StagesOf(const redfish::Capture& capture,
                                               const Wish& wish) const;
@@ -53,8 +55,8 @@ class Planner {
                                std::set<std::string>& fresh,
                                redfish::Capture::Resources& resources);
   absl::Status SolveOn(Twin& twin, const std::vector<Stage>& stages, Announcement& announcement);
-  // Leaves out the steps without which all goals hold as well.
-  static absl::Status LeaveOutShared(Twin& fresh, Announcement& announcement);
+  // Leaves out the steps without which all that is wanted holds as well.
+  static absl::Status LeaveOutNeedless(Twin& fresh, Announcement& announcement);
   // Solves a goal from where the twin is, and appends the steps.
   absl::Status Solve(Twin& twin, const Stage& stage, bool is_one_of_several,
                      std::vector<Step>& steps);

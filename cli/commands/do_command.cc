@@ -176,12 +176,10 @@ absl::Status Understand(Job& job) {
     if (!intent.refusal.empty()) {
       return runtime::InvalidArgument("the sentence is not understood: " + intent.refusal);
     }
-    if (!intent.targets.empty()) {
-      return runtime::InvalidArgument("the sentence singles out a part of goal " + intent.goal +
-                                      "; only the whole goal can be reached on a host");
-    }
-    job.wish.goals.push_back(
-        {.goal = intent.goal, .values = intent.values, .sentence = intent.text});
+    job.wish.goals.push_back({.goal = intent.goal,
+                              .values = intent.values,
+                              .targets = intent.targets,
+                              .sentence = intent.text});
     std::printf("Understood as goal %s (score %.2f).\n", intent.goal.c_str(), intent.score);
   }
   return absl::OkStatus();
@@ -382,8 +380,10 @@ absl::Status TakePolicy(const std::shared_ptr<const redfish::Schema>& schema, Jo
 absl::Status PrepareAll(Job& job) {
   DoFlags& flags = job.flags;
   job.wish.sentence = flags.sentence;
+  // Of several goals nobody knows which words ask for which.
+  const std::string sentence = flags.goals.size() == 1 ? flags.sentence : "";
   for (const std::string& goal : flags.goals) {
-    job.wish.goals.push_back({.goal = goal, .values = {}, .sentence = flags.sentence});
+    job.wish.goals.push_back({.goal = goal, .values = {}, .targets = {}, .sentence = sentence});
   }
   if (flags.goals.empty()) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));

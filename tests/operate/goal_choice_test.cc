@@ -37,6 +37,8 @@ TEST_CASE("the goals of a wish share their values, and no two want a value to be
   const Wish wish = {.goals = {{.goal = "one", .values = {{"A", "x"}}},
                                {.goal = "two", .values = {{"A", "x"}, {"B", 2}}}}};
   REQUIRE(NameOf(wish) == "one+two");
+  REQUIRE(NameOf({.goals = {{.goal = "tag", .targets = {"system", "chassis"}}}}) ==
+          "tag(chassis,system)");
   REQUIRE(*ValuesOf(wish) == redfish::Values{{"A", "x"}, {"B", 2}});
   Wish torn = wish;
   torn.goals[1].values["A"] = "y";

@@ -263,6 +263,25 @@ TEST_CASE("a sentence that asks for several goals is carried out goal by goal", 
   host.End();
 }
 
+TEST_CASE("of a goal with several targets only those are changed that the sentence names", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  const DrawnGoal drawn = goals.Draw(0, {"power_on"});
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments[1] = "set the asset tag of the chassis to RACK-17-042";
+  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(ended.Says("goal=asset_tag(chassis) outcome=reached announced=1 sent=1"));
+  REQUIRE(host.Judge().changes == std::vector<std::string>{"PATCH /redfish/v1/Chassis/1U"});
+  host.End();
+}
+
 TEST_CASE("goals that need a restart share one", "[do]") {
   const DrawnGoals goals({"dell-r750"});
   OperatedHost host({"dell-r750"});
