@@ -25,6 +25,19 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitSetting(std::string_vie
   return std::pair(std::string(setting.substr(0, equals)), std::string(setting.substr(equals + 1)));
 }
 
+// Whether AppliedGoal::EpisodeWith knows the name for this goal.
+bool HasValue(const redfish::Goal::Definition& goal, const std::string& name) {
+  constexpr std::string_view kFirst = ":first";
+  const std::string parameter = name.starts_with(kOther) ? name.substr(kOther.size()) : name;
+  const std::string order =
+      name.ends_with(kFirst) ? name.substr(0, name.size() - kFirst.size()) : name;
+  return goal.parameters.contains(parameter) || goal.slots.contains(name) ||
+         std::any_of(goal.orders.begin(), goal.orders.end(),
+                     [&order](const redfish::Reading& one) { return one.name == order; }) ||
+         std::any_of(goal.choices.begin(), goal.choices.end(),
+                     [&name](const redfish::ValueGroup& one) { return one.values.contains(name); });
+}
+
 // Writing replaces what is no UTF-8, so a text that comes back unchanged is sound.
 bool IsUtf8(const std::string& text) {
   constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
@@ -73,20 +86,19 @@ absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::Goa
 absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& values,
                         Wish& wish) {
   for (const auto& [name, value] : values) {
-    bool is_taken = wish.goals.size() == 1;
-    if (is_taken) wish.goals.front().values[name] = value;
-    if (is_taken) continue;
-    const std::string parameter = name.starts_with(kOther) ? name.substr(kOther.size()) : name;
+    std::vector<GoalChoice*> takers;
     for (GoalChoice& choice : wish.goals) {
       SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite, choice.goal));
-      const bool is_known =
-          choice.values.contains(name) || goal->definition().parameters.contains(parameter);
-      if (is_known) choice.values[name] = value;
-      is_taken |= is_known;
+      const bool is_its = wish.goals.size() == 1 || choice.values.contains(name) ||
+                          HasValue(goal->definition(), name);
+      if (is_its) takers.push_back(&choice);
     }
-    if (!is_taken) {
-      return runtime::InvalidArgument("none of the goals " + NameOf(wish) + " has a value " + name);
+    if (takers.size() != 1) {
+      return runtime::InvalidArgument((takers.empty() ? "none" : "more than one") +
+                                      std::string(" of the goals ") + NameOf(wish) +
+                                      " has a value " + name);
     }
+    takers.front()->values[name] = value;
   }
   return absl::OkStatus();
 }

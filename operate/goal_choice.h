@@ -46,8 +46,8 @@ absl::Status AddSettingFile(std::string_view setting, redfish::Values& values);
 absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::GoalSuite& suite,
                                                               const std::string& goal);
 
-// Gives `values` to those of the wish's goals that have them as parameters; a wish of one goal
-// takes all. INVALID_ARGUMENT names a value that no goal has.
+// Gives each of `values` to the goal of the wish that has it; a wish of one goal takes all.
+// INVALID_ARGUMENT names a value that no goal has, or several have.
 absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& values, Wish& wish);
 
 // Returns the names of the wish's goals, with "+" between them, and behind each the targets that

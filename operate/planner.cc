@@ -63,25 +63,23 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
                                .values = values,
                                .solver = solver_.name(),
                                .predicate = std::move(predicate)};
+  const bool is_whole = wish.goals.size() == 1 && wish.goals.front().targets.empty();
   redfish::Capture::Resources resources = capture.resources();
   std::set<std::string> fresh;
   absl::Status failure;
   for (int round = 0; round < kRounds; ++round) {
-    SHOAL_ASSIGN_OR_RETURN(auto present,
+    SHOAL_ASSIGN_OR_RETURN(const auto present,
                            redfish::Capture::FromResources(capture.name(), resources));
-    SHOAL_ASSIGN_OR_RETURN(const auto twin, Twin::Create(std::move(present), schema_, options));
+    SHOAL_ASSIGN_OR_RETURN(const auto twin, Twin::Create(present, schema_, options));
     failure = SolveOn(*twin, stages, announcement);
-    SHOAL_ASSIGN_OR_RETURN(const bool has_changed,
-                           Refresh(host, twin->touched(), fresh, resources));
-    if (has_changed) continue;
-    const bool is_whole = wish.goals.size() == 1 && wish.goals.front().targets.empty();
-    if (failure.ok() && is_whole) return announcement;
-    if (failure.ok()) {
-      SHOAL_ASSIGN_OR_RETURN(auto same, redfish::Capture::FromResources(capture.name(), resources));
-      SHOAL_ASSIGN_OR_RETURN(const auto fresh, Twin::Create(std::move(same), schema_, options));
-      SHOAL_RETURN_IF_ERROR(LeaveOutNeedless(*fresh, announcement));
-      return announcement;
+    SHOAL_ASSIGN_OR_RETURN(bool has_changed, Refresh(host, twin->touched(), fresh, resources));
+    if (!has_changed && failure.ok() && !is_whole) {
+      SHOAL_ASSIGN_OR_RETURN(const auto trial, Twin::Create(present, schema_, options));
+      SHOAL_RETURN_IF_ERROR(LeaveOutNeedless(*trial, stages, announcement));
+      SHOAL_ASSIGN_OR_RETURN(has_changed, Refresh(host, trial->touched(), fresh, resources));
     }
+    if (has_changed) continue;
+    if (failure.ok()) return announcement;
     return runtime::FailedPrecondition("the twin of " + host.name() +
                                        " does not reach the goal: " + runtime::Message(failure));
   }
@@ -129,13 +127,25 @@ absl::Status Planner::Solve(Twin& twin, const Stage& stage, bool is_one_of_sever
   return solved;
 }
 
-absl::Status Planner::LeaveOutNeedless(Twin& fresh, Announcement& announcement) {
-  SHOAL_ASSIGN_OR_RETURN(const redfish::Predicate wanted,
-                         redfish::Predicate::Parse(announcement.predicate));
-  // What a replay does not reach stays as it was found.
-  if (!Shorten(announcement.steps, wanted, fresh).ok()) return absl::OkStatus();
-  announcement.steps = fresh.TakeSteps();
-  announcement.history = fresh.history();
+absl::Status Planner::LeaveOutNeedless(Twin& trial, const std::vector<Stage>& stages,
+                                       Announcement& announcement) {
+  Json allowed = Json::array();
+  for (const Stage& stage : stages) {
+    const Json watch = stage.episode.watch.value().ToJson();
+    allowed.insert(allowed.end(), watch.at("allowed").begin(), watch.at("allowed").end());
+  }
+  SHOAL_ASSIGN_OR_RETURN(redfish::Watch watch,
+                         redfish::Watch::Parse({{"predicate", announcement.predicate},
+                                                {"milestones", Json::array()},
+                                                {"allowed", std::move(allowed)}}));
+  const redfish::Predicate wanted = watch.predicate();
+  SHOAL_RETURN_IF_ERROR(trial.BeginStage(std::move(watch), {}));
+  const absl::Status shortened = Shorten(announcement.steps, wanted, trial).status();
+  if (absl::IsFailedPrecondition(shortened)) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(shortened);
+  if (trial.Evaluate().collateral > 0) return absl::OkStatus();
+  announcement.steps = trial.TakeSteps();
+  announcement.history = trial.history();
   return absl::OkStatus();
 }
 

@@ -9,7 +9,7 @@
 //
 // Several goals are solved one after the other, each from where the one before it ended. One that a
 // later goal has undone is solved once more at the end. Then what they do without is left out
-// (shortening.h), such as all restarts but the last. A goal of which only some targets are wanted
+// (shortening.h), such as all restarts but one. A goal of which only some targets are wanted
 // is solved as a whole, and the requests for the others are left out. Reads only. Not thread-safe.
 #pragma once
 
@@ -55,8 +55,10 @@ class Planner {
                                std::set<std::string>& fresh,
                                redfish::Capture::Resources& resources);
   absl::Status SolveOn(Twin& twin, const std::vector<Stage>& stages, Announcement& announcement);
-  // Leaves out the steps without which all that is wanted holds as well.
-  static absl::Status LeaveOutNeedless(Twin& fresh, Announcement& announcement);
+  // Leaves out the steps without which all that is wanted holds as well. Where a replay on `trial`,
+  // a twin in the host's state, does not reach it, or has side effects, all steps stay.
+  static absl::Status LeaveOutNeedless(Twin& trial, const std::vector<Stage>& stages,
+                                       Announcement& announcement);
   // Solves a goal from where the twin is, and appends the steps.
   absl::Status Solve(Twin& twin, const Stage& stage, bool is_one_of_several,
                      std::vector<Step>& steps);

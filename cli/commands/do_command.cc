@@ -464,7 +464,7 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<DoFlags>();
   CLI::App* const command = app.add_subcommand(
       "do",
-      "Reach a goal on real hosts: what would change is tried on a twin and announced, and sent "
+      "Reach goals on real hosts: what would change is tried on a twin and announced, and sent "
       "only with --execute or a typed yes");
   command->add_option("SENTENCE", flags->sentence,
                       "what is wanted, in words; it may ask for several goals");
@@ -473,7 +473,9 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
                    "the number or name of a goal; repeatable: one after the other; default: what "
                    "the sentence asks for")
       ->allow_extra_args(false);
-  command->add_option("--set", flags->settings, "a value of the goal, Name=value; repeatable")
+  command
+      ->add_option("--set", flags->settings,
+                   "a value of the goal that has it, Name=value; repeatable")
       ->allow_extra_args(false);
   command
       ->add_option("--set-file", flags->setting_files,
@@ -493,8 +495,8 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
       ->capture_default_str();
   command
       ->add_option("--policy", flags->policy,
-                   "a run, e.g. runs/latest, whose policy finds the requests; default: the goal's "
-                   "expert plan")
+                   "a run, e.g. runs/latest, whose policy finds the requests; default: the goals' "
+                   "expert plans")
       ->check(CLI::ExistingDirectory);
   command->add_option("--audit", flags->audit, "folder with a log of what was done for each host")
       ->capture_default_str();
@@ -503,7 +505,7 @@ void AddDo(CLI::App& app, std::function<int()>& action) {
                     "leave an operation as it is that has not ended, and plan anew");
   AddLimits(*command, *flags);
   command->footer(
-      "Exit codes: 0 the goal is reached or held already, or the plan was only announced; 1 a host "
+      "Exit codes: 0 all is reached or held already, or the plan was only announced; 1 a host "
       "or the log failed; 2 wrong flags, files or credentials, or the twin does not "
       "reach the goal; 3 the host differs from its twin, "
       "or a request's fate is unclear; 4 not permitted; 5 interrupted. After 1 and 5 the same "

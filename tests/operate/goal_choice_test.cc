@@ -23,7 +23,18 @@ TEST_CASE("values are given to the goals of a wish that know them") {
   REQUIRE(GiveValues(suite, {{"AssetTag", "DC-17"}, {"other:Password", "old"}}, wish).ok());
   REQUIRE(wish.goals[0].values == redfish::Values{{"AssetTag", "DC-17"}});
   REQUIRE(wish.goals[1].values == redfish::Values{{"other:Password", "old"}});
-  REQUIRE(Says(GiveValues(suite, {{"Moon", "full"}}, wish), "Moon"));
+  REQUIRE(Says(GiveValues(suite, {{"Moon", "full"}}, wish), "none of the goals"));
+
+  Wish boots = {
+      .goals = {{.goal = "iso_boot"}, {.goal = "bios_attribute"}, {.goal = "boot_order"}}};
+  const redfish::Values given = {
+      {"Image", "http://x/a.iso"}, {"To", "On"}, {"BootOrder:first", "b"}};
+  REQUIRE(GiveValues(suite, given, boots).ok());
+  REQUIRE(boots.goals[0].values.size() == 1);
+  REQUIRE(boots.goals[1].values == redfish::Values{{"To", "On"}});
+  REQUIRE(boots.goals[2].values == redfish::Values{{"BootOrder:first", "b"}});
+  Wish hosts = {.goals = {{.goal = "iso_boot"}, {.goal = "event_pipeline"}}};
+  REQUIRE(Says(GiveValues(suite, {{"Host", "images.lab"}}, hosts), "more than one of the goals"));
 }
 
 TEST_CASE("a wish of one goal takes every value, so that the goal itself names what it lacks") {

@@ -11,7 +11,6 @@
 #include "redfish/capture/archive.h"
 #include "redfish/goals/goal_definition.h"
 #include "redfish/goals/phrase_lists.h"
-#include "text/intent/sentence_pieces.h"
 #include "text/intent/token_shape.h"
 
 namespace shoal::intent {
@@ -136,20 +135,39 @@ bool AsksForNoChange(const Sentence& sentence) {
   return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
 }
 
-const WordSet& OccasionWords() {
-  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
-                                     "while",  "when",  "until",   "for",   "as",  "so"};
-  return kOccasions;
+// Returns whether a piece of a text asks for nothing by itself: a question, or a condition, from
+// which the rest must not be taken apart.
+bool IsNoRequest(std::string_view piece) {
+  static const WordSet kConditions = {"if",     "unless", "whenever", "provided", "assuming",
+                                      "before", "after",  "because",  "since",    "due",
+                                      "during", "while",  "when",     "until",    "should"};
+  static const WordSet kSubjects = {"the", "it",   "this",   "that",       "you",   "we",
+                                    "all", "they", "secure", "everything", "there", "i"};
+  const Sentence sentence(piece);
+  if (sentence.is_question()) return true;
+  const std::vector<Token>& tokens = sentence.tokens();
+  if (tokens.empty()) return false;
+  const std::string first = absl::AsciiStrToLower(tokens.front().text);
+  const std::string second = tokens.size() > 1 ? absl::AsciiStrToLower(tokens[1].text) : "";
+  return kConditions.contains(first) || (first == "only" && second == "if") ||
+         (first == "in" && second == "case") || (first == "once" && kSubjects.contains(second));
 }
 
-// Returns whether something looks like a name or a password and is not among `found`.
-bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found) {
+// Returns whether a quotation, or what looks like a name or a password, is neither among `found`
+// nor known.
+bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found,
+                  const WordSet& known) {
+  constexpr std::size_t kShort = 4;
   const std::vector<Token>& tokens = sentence.tokens();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (found.contains(i)) continue;
+    if (tokens[i].kind == TokenKind::kQuoted) return true;
     const TokenShape shape = ShapeOf(tokens[i].text);
-    const bool is_value =
-        tokens[i].kind == TokenKind::kWord && shape.digit && (shape.dash || shape.sign);
-    if (is_value && !found.contains(i)) return true;
+    const bool is_value = tokens[i].kind == TokenKind::kWord && shape.digit &&
+                          (shape.dash || shape.sign) && tokens[i].text.size() > kShort;
+    std::string letters = absl::AsciiStrToLower(tokens[i].text);
+    std::erase_if(letters, [](unsigned char byte) { return !absl::ascii_isalnum(byte); });
+    if (is_value && !known.contains(letters)) return true;
   }
   return false;
 }
@@ -157,10 +175,12 @@ bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found) 
 // Returns whether what stands at a word is only a reason or an occasion: "after replacing the
 // DIMM".
 bool IsSurroundings(const Sentence& sentence, std::size_t at) {
+  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
+                                     "while",  "when",  "until",   "for",   "as",  "so"};
   constexpr std::size_t kReach = 5;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
     if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
-    if (OccasionWords().contains(sentence.TextAt(at - back))) return true;
+    if (kOccasions.contains(sentence.TextAt(at - back))) return true;
   }
   return false;
 }
@@ -219,14 +239,12 @@ bool Contradict(const Intent& one, const Intent& other) {
   });
 }
 
-// Returns whether `part` is understood by itself, and asks for something else than `before`, and
-// for nothing against it.
-bool GoesWith(const Intent& part, const std::vector<Intent>& before) {
-  if (!part.refusal.empty() || part.score < kLeastPartScore || part.leaves_values) return false;
-  const std::string first = absl::AsciiStrToLower(part.text.substr(0, part.text.find(' ')));
-  if (first == "if" || OccasionWords().contains(first)) return false;
-  return std::none_of(before.begin(), before.end(), [&part](const Intent& other) {
-    return other.goal == part.goal || Contradict(part, other);
+// Returns whether no goal of the one stands in the other, and none is against one there.
+bool GoTogether(const std::vector<Intent>& some, const std::vector<Intent>& others) {
+  return std::none_of(some.begin(), some.end(), [&others](const Intent& one) {
+    return std::any_of(others.begin(), others.end(), [&one](const Intent& other) {
+      return one.goal == other.goal || Contradict(one, other);
+    });
   });
 }
 
@@ -455,7 +473,7 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
                                      std::exp(readings[order[i]].weight) / sum);
   }
   intent.values = best.found.values;
-  intent.leaves_values = LeavesValues(sentence, best.found.tokens);
+  intent.leaves_values = LeavesValues(sentence, best.found.tokens, vocabulary_.known);
   intent.targets = best.found.targets;
   intent.refusal = RefusalOf(reader, best, sentence, intent);
   if (!intent.refusal.empty()) return intent;
@@ -470,53 +488,58 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
 
 absl::StatusOr<std::vector<Intent>> IntentParser::ParseGoals(std::string_view text) const {
   SHOAL_ASSIGN_OR_RETURN(Intent whole, Parse(text));
-  std::vector<Intent> parts;
+  const std::vector<Piece> pieces = PiecesOf(text);
   // A goal with parts is what they ask for together.
   const bool is_conjunction =
+      whole.refusal.empty() &&
       std::any_of(readers_.begin(), readers_.end(), [&whole](const Reader& reader) {
         const auto& situations = reader.goal->definition().situations;
         return reader.goal->name() == whole.goal && !situations.empty() &&
                !situations.front().of.empty();
       });
-  if (!whole.refusal.empty() || !is_conjunction) {
-    SHOAL_ASSIGN_OR_RETURN(parts, Divide(text));
+  const bool is_divisible = !is_conjunction && pieces.size() > 1 &&
+                            pieces.size() <= kMaximumPieces &&
+                            std::none_of(pieces.begin(), pieces.end(), [text](const Piece& piece) {
+                              return IsNoRequest(text.substr(piece.begin, piece.end - piece.begin));
+                            });
+  std::vector<Intent> goals;
+  if (is_divisible) {
+    SHOAL_ASSIGN_OR_RETURN(goals, GoalsOf(text, pieces));
   }
-  if (!parts.empty() && (!whole.refusal.empty() || AsksForMore(whole, parts))) return parts;
-  parts.clear();
-  parts.push_back(std::move(whole));
-  return parts;
+  if (goals.size() > 1 && (!whole.refusal.empty() || AsksForMore(whole, goals))) return goals;
+  goals.clear();
+  goals.push_back(std::move(whole));
+  return goals;
 }
 
-absl::StatusOr<std::vector<Intent>> IntentParser::Divide(std::string_view text) const {
-  const std::vector<Piece> pieces = PiecesOf(text);
-  if (pieces.size() < 2 || pieces.size() > kMaximumPieces) return std::vector<Intent>();
-  // best[i] is the division of the first i pieces with the fewest parts, and of these the
-  // likeliest.
-  struct Division {
-    std::vector<Intent> parts = {};
-    double weight = 0.0;
-  };
-  std::vector<std::optional<Division>> best(pieces.size() + 1);
-  best[0].emplace();
-  for (std::size_t end = 1; end <= pieces.size(); ++end) {
-    for (std::size_t begin = 0; begin < end; ++begin) {
-      if (!best[begin] || (begin == 0 && end == pieces.size())) continue;
-      const std::size_t from = pieces[begin].begin;
-      SHOAL_ASSIGN_OR_RETURN(Intent part, Parse(text.substr(from, pieces[end - 1].end - from)));
-      const std::vector<Intent>& before = best[begin]->parts;
-      if (!GoesWith(part, before)) continue;
-      const double weight = best[begin]->weight + std::log(part.score + kTiny);
-      std::optional<Division>& known = best[end];
-      const bool is_better = !known || before.size() + 1 < known->parts.size() ||
-                             (before.size() + 1 == known->parts.size() && weight > known->weight);
-      if (!is_better) continue;
-      Division division{.parts = before, .weight = weight};
-      division.parts.push_back(std::move(part));
-      known = std::move(division);
+absl::StatusOr<std::vector<Intent>> IntentParser::GoalsOf(std::string_view text,
+                                                          const std::vector<Piece>& pieces) const {
+  // spans[first][last] are the goals of the pieces from `first` to `last`; empty where these are
+  // not understood.
+  const std::size_t count = pieces.size();
+  std::vector spans(count, std::vector<std::vector<Intent>>(count));
+  for (std::size_t length = 1; length <= count; ++length) {
+    for (std::size_t first = 0; first + length <= count; ++first) {
+      const std::size_t last = first + length - 1;
+      std::vector<Intent>& best = spans[first][last];
+      for (std::size_t cut = first; cut < last; ++cut) {
+        const std::vector<Intent>& head = spans[first][cut];
+        const std::vector<Intent>& tail = spans[cut + 1][last];
+        const bool is_fewer = best.empty() || head.size() + tail.size() < best.size();
+        if (!is_fewer || head.empty() || tail.empty() || !GoTogether(head, tail)) continue;
+        best = head;
+        best.insert(best.end(), tail.begin(), tail.end());
+      }
+      const std::size_t from = pieces[first].begin;
+      SHOAL_ASSIGN_OR_RETURN(Intent one, Parse(text.substr(from, pieces[last].end - from)));
+      const bool is_understood =
+          one.refusal.empty() && one.score >= kLeastPartScore && !one.leaves_values;
+      if (!is_understood || AsksForMore(one, best)) continue;
+      best.clear();
+      best.push_back(std::move(one));
     }
   }
-  if (!best.back()) return std::vector<Intent>();
-  return std::move(best.back()->parts);
+  return std::move(spans.front().back());
 }
 
 }  // namespace shoal::intent

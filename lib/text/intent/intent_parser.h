@@ -31,6 +31,7 @@
 #include "text/intent/capture_names.h"
 #include "text/intent/goal_classifier.h"
 #include "text/intent/goal_sentence.h"
+#include "text/intent/sentence_pieces.h"
 #include "text/intent/speller.h"
 #include "text/intent/value_finder.h"
 #include "text/lexical/text_encoder.h"
@@ -51,7 +52,8 @@ struct Intent {
   std::vector<std::pair<std::string, double>> alternatives;
   // By the name of the phrasings' "{name}".
   redfish::Values values;
-  // Whether something looks like a name or a password and is no value of the goal.
+  // Whether a quotation, or something that looks like a name or a password, is no value of the
+  // goal.
   bool leaves_values = false;
   // The targets that the sentence singles out; empty means all of the goal's.
   std::set<std::string> targets;
@@ -83,10 +85,9 @@ class IntentParser {
   // error.
   absl::StatusOr<Intent> Parse(std::string_view text) const;
 
-  // Returns an intent for each goal that the sentence asks for, in their order. They are those of
-  // the fewest parts that are understood, each a different goal, if there are any and the whole
-  // asks for none of the goals or for one of them. Otherwise the one intent is that of the whole.
-  // Errors are those of Parse.
+  // Returns an intent for each goal that the sentence asks for, in their order; one, of the whole,
+  // where its pieces do not ask for several goals. A text with a condition or a question among its
+  // pieces is not divided. Errors are those of Parse.
   absl::StatusOr<std::vector<Intent>> ParseGoals(std::string_view text) const;
 
  private:
@@ -111,10 +112,12 @@ class IntentParser {
     double weight = 0.0;
   };
 
-  // Returns the intents of the fewest parts, at least two, that are all understood, with all their
-  // values, and ask for different goals; of such divisions the likeliest. No part is an occasion
-  // alone ("after a power failure"). Empty where there is none.
-  absl::StatusOr<std::vector<Intent>> Divide(std::string_view text) const;
+  // Returns the goals that neighbouring pieces ask for, from the first piece to the last: one where
+  // they are understood together and not surely as more, otherwise those of the division into two
+  // with the fewest. All are understood, with their values; none stands there twice or wants a
+  // property to be otherwise than another one does. Empty where there is no such division.
+  absl::StatusOr<std::vector<Intent>> GoalsOf(std::string_view text,
+                                              const std::vector<Piece>& pieces) const;
 
   // Returns the words of BIOS attributes that the sentence names with a value.
   std::set<std::size_t> AttributeWords(const Sentence& sentence) const;

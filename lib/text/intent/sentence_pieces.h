@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of a text that may ask for several things: what stands between its commas, other marks
-// behind words, items of a list, and "and" or "then".
+// The pieces of a text that may ask for several things: what stands between its lines, its commas
+// and other marks behind words, its items ("(1)", "2.", "-"), and "and" or "then".
 //
-// A piece has no such separator around it. Neighbouring pieces together, with what stands between
-// them, are a piece as well. Marks inside of quotations and of words, such as those of addresses,
-// do not separate.
+// A piece has no such separator around it, but for a question mark, which it keeps. Marks inside of
+// words, such as those of addresses, and between a pair of '"' do not separate.
 #pragma once
 
 #include <cstddef>

@@ -184,6 +184,28 @@ TEST_CASE("A sentence asks for several goals where each of its parts asks for on
   REQUIRE(tagged[0].values.at("AssetTag") == Json("DC-17-042"));
   REQUIRE(tagged[0].text == "Set the asset tag of the system to DC-17-042");
   REQUIRE(tagged[1].goal == "power_on");
+  REQUIRE(GoalsOf("dell-r750",
+                  "Set the asset tag of the system to DC-17-042, power the server on, and "
+                  "light its locator LED.") == Goals{"asset_tag", "power_on", "locate"});
+}
+
+TEST_CASE("A condition or a question in a text is not carried out") {
+  for (const char* text : {"Is Secure Boot on? Set the asset tag of the system to DC-17-042.",
+                           "Hi, after Secure Boot is turned on, set the asset tag to DC-17-042.",
+                           "please, if Secure Boot is on, set the asset tag to DC-17-042",
+                           "Once Secure Boot is enabled, set the asset tag to DC-17-042."}) {
+    const std::vector<Intent> intents = *ParserOf("dell-r750").ParseGoals(text);
+    INFO(text << ": " << ToJson(intents).dump());
+    REQUIRE(intents.size() == 1);
+  }
+}
+
+TEST_CASE("A part that holds a password which its goal does not take is no part") {
+  const std::vector<Intent> intents =
+      *ParserOf("dell-r750").ParseGoals("Secure Boot on, RAID1 on both disks nils.o:Fact-908-a");
+  INFO(ToJson(intents).dump());
+  REQUIRE(intents.size() == 1);
+  REQUIRE_FALSE(intents.front().refusal.empty());
 }
 
 TEST_CASE("Sentences that ask for one goal are hardly ever divided") {
