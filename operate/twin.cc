@@ -96,9 +96,6 @@ absl::StatusOr<std::unique_ptr<Twin>> Twin::Create(std::shared_ptr<const redfish
 
 absl::Status Twin::BeginStage(std::optional<redfish::Watch> watch, std::vector<Step> earlier) {
   earlier_ = std::move(earlier);
-  steps_.clear();
-  Close();
-  seen_at_start_ = seen_;
   instance_.BeginWatch(std::move(watch));
   SHOAL_RETURN_IF_ERROR(instance_.Save(kStart));
   return StartOver();
@@ -106,10 +103,12 @@ absl::Status Twin::BeginStage(std::optional<redfish::Watch> watch, std::vector<S
 
 absl::Status Twin::StartOver() {
   steps_.clear();
-  seen_ = seen_at_start_;
+  seen_.clear();
   sessions_.clear();
   task_.clear();
-  return instance_.Restore(kStart);
+  SHOAL_RETURN_IF_ERROR(instance_.Restore(kStart));
+  Close();
+  return absl::OkStatus();
 }
 
 Twin::Twin(std::shared_ptr<const mockserver::World> world, TwinOptions options)

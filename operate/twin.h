@@ -96,10 +96,9 @@ class Twin final : public redfish::PlanClient, public redfish::StateView {
   // The steps of earlier stages, and of this one.
   std::vector<Step> earlier_;
   std::vector<Step> steps_;
-  // The bodies of the resources that have changed, as they were at the last comparison and at the
-  // beginning of the stage; nothing for one that was removed.
+  // The bodies of the resources that have changed, as they were at the last comparison; nothing
+  // for one that was removed.
   std::map<std::string, std::optional<nlohmann::json>> seen_;
-  std::map<std::string, std::optional<nlohmann::json>> seen_at_start_;
   // The tokens of the sessions that steps made.
   std::map<std::string, std::size_t> sessions_;
   // The URI of the task that the last step began.
