@@ -57,6 +57,30 @@ std::string Secrets::HideIn(std::string text) const {
   return text;
 }
 
+std::optional<Secrets> Secrets::Recall(std::string_view hidden, std::string_view text) {
+  std::map<std::string, std::string> found;
+  while (true) {
+    const std::size_t open = hidden.find('{');
+    const std::string_view before = hidden.substr(0, open);
+    if (!text.starts_with(before)) return std::nullopt;
+    text.remove_prefix(before.size());
+    if (open == hidden.npos) break;
+    const std::size_t close = hidden.find('}', open);
+    if (close == hidden.npos) return std::nullopt;
+    const std::string name(hidden.substr(open + 1, close - open - 1));
+    hidden.remove_prefix(close + 1);
+    // The secret ends where what stands behind it begins.
+    const std::string_view behind = hidden.substr(0, hidden.find('{'));
+    const std::size_t end = behind.empty() ? text.size() : text.find(behind);
+    if (end == text.npos) return std::nullopt;
+    const std::string value(text.substr(0, end));
+    if (found.try_emplace(name, value).first->second != value) return std::nullopt;
+    text.remove_prefix(end);
+  }
+  if (!text.empty()) return std::nullopt;
+  return Secrets(std::move(found));
+}
+
 absl::StatusOr<Json> Secrets::Show(const Json& json) const {
   if (json.is_string()) {
     const std::string& text = json.get_ref<const std::string&>();

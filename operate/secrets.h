@@ -8,6 +8,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,11 @@ class Secrets {
   absl::StatusOr<nlohmann::json> Show(const nlohmann::json& json) const;
 
   const std::map<std::string, std::string>& values() const { return values_; }
+
+  // Returns the secrets that HideIn has taken out of `text`, where it left `hidden`. Nothing where
+  // no secrets make these the same; other ones than those where a secret is part of what stands
+  // behind it.
+  static std::optional<Secrets> Recall(std::string_view hidden, std::string_view text);
 
  private:
   std::map<std::string, std::string> values_;

@@ -32,6 +32,7 @@
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/capture_path.h"
+#include "redfish/capture/uri.h"
 #include "text/intent/intent_parser.h"
 #include "text/lexical/lexical_encoder.h"
 
@@ -97,8 +98,11 @@ struct Operation {
 struct Job {
   DoFlags flags;
   operate::Wish wish;
-  // The values of all goals of the wish.
+  // The values of all goals of the wish, or where it is recalled those that flags give.
   redfish::Values values;
+  // The secrets of the sentence where the log holds an unfinished operation of it. What it asks for
+  // stands in the log then, and the wish has no goals.
+  std::optional<operate::Secrets> recalled = std::nullopt;
   operate::Permissions permissions;
   operate::Secrets secrets;
   std::unique_ptr<StopWatch> watch;
@@ -129,14 +133,22 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
   for (const std::string& setting : flags.setting_files) {
     SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, given));
   }
-  SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, given, job.wish));
   std::map<std::string, std::string> secrets;
-  for (operate::GoalChoice& choice : job.wish.goals) {
-    SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, choice.goal));
-    choice.goal = goal->name();
-    secrets.merge(std::map(operate::SecretsOf(*goal, choice).values()));
+  if (job.recalled) {
+    secrets = job.recalled->values();
+    for (const auto& [name, value] : given) {
+      if (value.is_string()) secrets[name] = value.get<std::string>();
+    }
+    job.values = std::move(given);
+  } else {
+    SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, given, job.wish));
+    for (operate::GoalChoice& choice : job.wish.goals) {
+      SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, choice.goal));
+      choice.goal = goal->name();
+      secrets.merge(std::map(operate::SecretsOf(*goal, choice).values()));
+    }
+    SHOAL_ASSIGN_OR_RETURN(job.values, operate::ValuesOf(job.wish));
   }
-  SHOAL_ASSIGN_OR_RETURN(job.values, operate::ValuesOf(job.wish));
   if (!flags.access.password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(secrets["login password"], operate::ReadLoginPassword(flags.access));
   }
@@ -154,6 +166,22 @@ absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
   if (flags.capture.empty()) return CrawlPresent(access, [&watch] { return watch.Wait({}); });
   SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(flags.capture, flags.data));
   return redfish::Capture::Load(path);
+}
+
+// Recalls the secrets of the sentence where it is that of an operation which has not ended on the
+// one host. The host is half changed then, so the sentence may not apply to it any more.
+absl::Status Recall(Job& job) {
+  const DoFlags& flags = job.flags;
+  if (flags.sentence.empty() || flags.abandon || flags.hosts.size() != 1) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
+                         operate::HostOptionsOf(flags.access, flags.hosts.front()));
+  SHOAL_ASSIGN_OR_RETURN(const auto log,
+                         operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
+                                                 runtime::SystemClock()));
+  if (!log->unfinished() || !log->unfinished()->plan.is_object()) return absl::OkStatus();
+  const std::string hidden = redfish::TextAt(log->unfinished()->plan, "sentence");
+  job.recalled = operate::Secrets::Recall(hidden, flags.sentence);
+  return absl::OkStatus();
 }
 
 // Understands the sentence in the terms of the first host. INVALID_ARGUMENT with the reason when it
@@ -185,6 +213,18 @@ absl::Status Understand(Job& job) {
   return absl::OkStatus();
 }
 
+// Returns whether an operation of the log is what the command asks for.
+bool IsSame(const Job& job, const operate::Announcement& announcement) {
+  if (job.recalled) {
+    return std::all_of(job.values.begin(), job.values.end(), [&announcement](const auto& given) {
+      const auto found = announcement.values.find(given.first);
+      return found != announcement.values.end() && *found == given.second;
+    });
+  }
+  return announcement.goal == operate::NameOf(job.wish) &&
+         job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
+}
+
 // Says what was done before. FAILED_PRECONDITION when the log holds another operation.
 absl::Status TakeUp(const Job& job, Operation& operation) {
   const operate::PastOperation& past = *operation.log->unfinished();
@@ -210,10 +250,7 @@ absl::Status TakeUp(const Job& job, Operation& operation) {
   std::printf("An operation of %s has not ended: goal %s, %zu of %zu requests were begun.\n%s",
               past.began.c_str(), operation.announcement.goal.c_str(), count,
               operation.announcement.steps.size(), done.c_str());
-  const nlohmann::json given = job.secrets.Hide(job.values);
-  const bool is_same = operation.announcement.goal == operate::NameOf(job.wish) &&
-                       job.secrets.Hide(operation.announcement.values) == given;
-  if (!is_same) return runtime::FailedPrecondition(unended);
+  if (!IsSame(job, operation.announcement)) return runtime::FailedPrecondition(unended);
   operation.past = past;
   return absl::OkStatus();
 }
@@ -385,7 +422,8 @@ absl::Status PrepareAll(Job& job) {
   for (const std::string& goal : flags.goals) {
     job.wish.goals.push_back({.goal = goal, .values = {}, .targets = {}, .sentence = sentence});
   }
-  if (flags.goals.empty()) SHOAL_RETURN_IF_ERROR(Understand(job));
+  if (flags.goals.empty()) SHOAL_RETURN_IF_ERROR(Recall(job));
+  if (flags.goals.empty() && !job.recalled) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));
   SHOAL_RETURN_IF_ERROR(ReadWish(suite, job));
   SHOAL_ASSIGN_OR_RETURN(auto schema,

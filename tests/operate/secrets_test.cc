@@ -16,6 +16,21 @@ TEST_CASE("a known secret is hidden by its name wherever it stands, and comes ba
   REQUIRE(secrets.HideIn("tr0ub4dor") == "{Password}");
 }
 
+TEST_CASE("the secrets of a text are known again from the text without them") {
+  const Secrets secrets(
+      std::map<std::string, std::string>{{"Password", "tr0ub4dor"}, {"other:Password", "h0rse"}});
+  const std::string text = "change h0rse to tr0ub4dor, then log in with tr0ub4dor";
+  const auto recalled = Secrets::Recall(secrets.HideIn(text), text);
+  REQUIRE(recalled.has_value());
+  REQUIRE(recalled->values() == secrets.values());
+  REQUIRE(Secrets::Recall("power on", "power on")->values().empty());
+  REQUIRE_FALSE(Secrets::Recall("power on", "power off").has_value());
+  REQUIRE_FALSE(Secrets::Recall("power on", "power on now").has_value());
+  REQUIRE_FALSE(Secrets::Recall("from {A} to {A}.", "from x to y.").has_value());
+  REQUIRE_FALSE(Secrets::Recall("from {A} to", "from x").has_value());
+  REQUIRE_FALSE(Secrets::Recall("from {A", "from {A").has_value());
+}
+
 TEST_CASE("an unknown secret is hidden by the name of its property, and does not come back") {
   const Secrets none;
   REQUIRE(none.Hide(Json{{"NewPassword", "x"}}) == Json{{"NewPassword", "REDACTED"}});

@@ -57,6 +57,15 @@ std::vector<std::string> With(std::vector<std::string> arguments,
   return arguments;
 }
 
+// Returns the arguments with a sentence in place of the goal's name.
+std::vector<std::string> InWords(std::vector<std::string> arguments, const std::string& sentence) {
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments.at(1) = sentence;
+  return arguments;
+}
+
 struct Tally {
   int drawn = 0;
   int reached = 0;
@@ -213,11 +222,8 @@ TEST_CASE("a person's sentence is understood and carried out", "[do]") {
       "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
-  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
-  REQUIRE(goal != arguments.end());
-  arguments.erase(goal, goal + 2);
-  arguments[1] = "please turn the server on";
+  std::vector<std::string> arguments =
+      InWords(host.Arguments(goals, drawn, audit.path()), "please turn the server on");
   const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
   INFO(ended.output);
   REQUIRE(ended.code == 0);
@@ -233,11 +239,9 @@ TEST_CASE("a sentence that asks for several goals is carried out goal by goal", 
       "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
-  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
-  REQUIRE(goal != arguments.end());
-  arguments.erase(goal, goal + 2);
-  arguments[1] = "please turn the server on, and set the asset tag of everything to RACK-17-042";
+  std::vector<std::string> arguments =
+      InWords(host.Arguments(goals, drawn, audit.path()),
+              "please turn the server on, and set the asset tag of everything to RACK-17-042");
   const EndedRun ended = RunToEnd(With(arguments, {"--execute"}));
   INFO(ended.output);
   REQUIRE(ended.code == 0);
@@ -269,11 +273,8 @@ TEST_CASE("of a goal with several targets only those are changed that the senten
   const DrawnGoal drawn = goals.Draw(0, {"power_on"});
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
-  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
-  REQUIRE(goal != arguments.end());
-  arguments.erase(goal, goal + 2);
-  arguments[1] = "set the asset tag of the chassis to RACK-17-042";
+  std::vector<std::string> arguments = InWords(host.Arguments(goals, drawn, audit.path()),
+                                               "set the asset tag of the chassis to RACK-17-042");
   const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
   INFO(ended.output);
   REQUIRE(ended.code == 0);
@@ -288,12 +289,10 @@ TEST_CASE("goals that need a restart share one", "[do]") {
   const DrawnGoal drawn = goals.Draw(0, {"iso_boot"});
   host.Begin(drawn, json::array());
   const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
-  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
-  REQUIRE(goal != arguments.end());
-  arguments.erase(goal, goal + 2);
-  arguments[1] = "RAID1 on both disks, Secure Boot on, boot once from the ISO " +
-                 drawn.episode.values.at("Image").get<std::string>();
+  std::vector<std::string> arguments =
+      InWords(host.Arguments(goals, drawn, audit.path()),
+              "RAID1 on both disks, Secure Boot on, boot once from the ISO " +
+                  drawn.episode.values.at("Image").get<std::string>());
   const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
   INFO(ended.output);
   REQUIRE(ended.code == 0);
@@ -365,6 +364,40 @@ TEST_CASE("an operation that is interrupted ends between two requests, and goes 
   REQUIRE(finished.code == 0);
   REQUIRE(host.Judge().satisfied);
   REQUIRE(host.Judge().changes.size() == 2);
+  host.End();
+}
+
+TEST_CASE("an operation goes on by its sentence where that does not apply to the host any more",
+          "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  const DrawnGoal drawn = goals.DrawWhere(
+      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
+  host.Begin(drawn, Faults(0, 200));
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments =
+      With(InWords(host.Arguments(goals, drawn, audit.path()),
+                   "turn the server on, and set the asset tag of everything to RACK-17-042"),
+           {"--execute"});
+  {
+    ShoalRun run(arguments);
+    const std::string log = host.LogBelow(audit.path());
+    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+    run.Interrupt();
+    REQUIRE(run.WaitForExit(seconds(20)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 5);
+  }
+  // In the terms of this capture the sentence is refused, as it has no asset tags.
+  *std::find(arguments.begin(), arguments.end(), "dmtf-rackmount1") = "openbmc-stock";
+  const EndedRun finished = RunToEnd(arguments);
+  INFO(finished.output);
+  REQUIRE(finished.code == 0);
+  REQUIRE(finished.Says("goal=power_on+asset_tag outcome=reached"));
+  REQUIRE(host.Judge().changes.size() == 3);
+  const EndedRun refused = RunToEnd(arguments);
+  REQUIRE(refused.code == 2);
+  REQUIRE(refused.Says("is not understood"));
   host.End();
 }
 
