@@ -21,7 +21,7 @@ struct Announcement {
   // The goal's name and the sentence with which it was asked for, which may be empty.
   std::string goal = {};
   std::string sentence = {};
-  // The values of the goal as they were given.
+  // The values of the goal as they were given, or a list with those of each goal.
   nlohmann::json values = nlohmann::json::object();
   // How the steps were found, such as "the expert's plan".
   std::string solver = {};

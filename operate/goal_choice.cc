@@ -4,8 +4,6 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
@@ -112,30 +110,26 @@ std::string NameOf(const Wish& wish) {
   return name;
 }
 
-absl::StatusOr<redfish::Values> ValuesOf(const Wish& wish) {
-  redfish::Values all;
-  std::set<std::string> goals;
-  for (const GoalChoice& choice : wish.goals) {
-    if (!goals.insert(choice.goal).second) {
-      return runtime::InvalidArgument("goal " + choice.goal + " is wanted twice");
-    }
-    for (const auto& [name, value] : choice.values) {
-      if (all.try_emplace(name, value).first->second == value) continue;
-      return runtime::InvalidArgument("two goals want different values of " + name +
-                                      "; ask for one after the other");
-    }
-  }
+nlohmann::json ValuesOf(const Wish& wish) {
+  if (wish.goals.size() == 1) return wish.goals.front().values;
+  nlohmann::json all = nlohmann::json::array();
+  for (const GoalChoice& choice : wish.goals) all.push_back(choice.values);
   return all;
 }
 
-Secrets SecretsOf(const redfish::Goal& goal, const GoalChoice& choice) {
+absl::StatusOr<Secrets> SecretsOf(const redfish::GoalSuite& suite, const Wish& wish) {
   std::map<std::string, std::string> secrets;
-  for (const auto& [parameter, generator] : goal.definition().parameters) {
-    if (generator != "password") continue;
-    for (const std::string& name : {parameter, std::string(kOther) + parameter}) {
-      const auto found = choice.values.find(name);
-      if (found != choice.values.end() && found->second.is_string()) {
-        secrets[name] = found->second.get<std::string>();
+  for (std::size_t i = 0; i < wish.goals.size(); ++i) {
+    const redfish::Values& values = wish.goals[i].values;
+    SHOAL_ASSIGN_OR_RETURN(const auto goal, FindGoal(suite, wish.goals[i].goal));
+    for (const auto& [parameter, generator] : goal->definition().parameters) {
+      if (generator != "password") continue;
+      for (const std::string& name : {parameter, std::string(kOther) + parameter}) {
+        const auto found = values.find(name);
+        if (found == values.end() || !found->second.is_string()) continue;
+        const auto secret = found->second.get<std::string>();
+        const bool is_new = secrets.try_emplace(name, secret).first->second != secret;
+        if (is_new) secrets[name + " " + std::to_string(i + 1)] = secret;
       }
     }
   }

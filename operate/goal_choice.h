@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -53,11 +54,12 @@ absl::Status GiveValues(const redfish::GoalSuite& suite, const redfish::Values& 
 // Returns the names of the wish's goals, with "+" between them, and behind each the targets that
 // are singled out: "power_on+asset_tag(chassis)".
 std::string NameOf(const Wish& wish);
-// Returns the values of all goals. INVALID_ARGUMENT names a goal that is wanted twice, and a value
-// that two goals want to be different.
-absl::StatusOr<redfish::Values> ValuesOf(const Wish& wish);
+// Returns the values of the one goal, or a list with those of each goal.
+nlohmann::json ValuesOf(const Wish& wish);
 
-// Returns the values of `choice` that the goal draws as passwords.
-Secrets SecretsOf(const redfish::Goal& goal, const GoalChoice& choice);
+// Returns the values that the goals draw as passwords, by their names; where two goals want
+// different ones, that of the second has its number behind the name, as in "Password 2". Errors are
+// those of FindGoal.
+absl::StatusOr<Secrets> SecretsOf(const redfish::GoalSuite& suite, const Wish& wish);
 
 }  // namespace shoal::operate

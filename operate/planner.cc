@@ -16,11 +16,13 @@ using Json = nlohmann::json;
 // The most times that a plan is made anew because the host differs from what it was made for.
 constexpr int kRounds = 12;
 
-// The password of the twin's accounts: the one that the goal uses first.
-std::string AccountPassword(const redfish::Values& values) {
+// The password of the twin's accounts: the one that the goals use first.
+std::string AccountPassword(const Wish& wish) {
   for (const char* name : {"other:Password", "Password"}) {
-    const auto found = values.find(name);
-    if (found != values.end() && found->second.is_string()) return found->second;
+    for (const GoalChoice& choice : wish.goals) {
+      const auto found = choice.values.find(name);
+      if (found != choice.values.end() && found->second.is_string()) return found->second;
+    }
   }
   return "";
 }
@@ -40,7 +42,8 @@ absl::StatusOr<std::vector<Planner::Stage>> Planner::StagesOf(const redfish::Cap
     if (!choice.targets.empty()) {
       SHOAL_ASSIGN_OR_RETURN(wanted, applied->RequirementWith(choice.values, choice.targets));
     }
-    stages.push_back({std::move(applied), std::move(episode), std::move(wanted)});
+    stages.push_back(
+        {std::move(applied), std::move(episode), std::move(wanted), choice.targets.empty()});
   }
   return stages;
 }
@@ -48,19 +51,18 @@ absl::StatusOr<std::vector<Planner::Stage>> Planner::StagesOf(const redfish::Cap
 absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& capture,
                                            const Wish& wish) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Stage> stages, StagesOf(capture, wish));
-  SHOAL_ASSIGN_OR_RETURN(const redfish::Values values, ValuesOf(wish));
   Json predicate = {{"all", Json::array()}};
   for (const Stage& stage : stages) {
     for (const Json& condition : stage.wanted.json().at("all")) {
       predicate["all"].push_back(condition);
     }
   }
-  const TwinOptions options = {.account_password = AccountPassword(values),
+  const TwinOptions options = {.account_password = AccountPassword(wish),
                                .asked = AskedBy(predicate)};
   Announcement announcement = {.host = host.name(),
                                .goal = NameOf(wish),
                                .sentence = wish.sentence,
-                               .values = values,
+                               .values = ValuesOf(wish),
                                .solver = solver_.name(),
                                .predicate = std::move(predicate)};
   const bool is_whole = wish.goals.size() == 1 && wish.goals.front().targets.empty();
@@ -114,6 +116,9 @@ absl::Status Planner::Solve(Twin& twin, const Stage& stage, bool is_one_of_sever
                             std::vector<Step>& steps) {
   SHOAL_RETURN_IF_ERROR(twin.BeginStage(stage.episode.watch, steps));
   absl::Status solved = solver_.Solve(*stage.goal, stage.episode, twin);
+  if (solved.ok() && !stage.is_whole) {
+    solved = Shorten(twin.TakeSteps(), stage.wanted, twin).status();
+  }
   if (is_one_of_several) {
     // What the last request has begun is to be done before the next goal.
     twin.Wait(kSettles);

@@ -48,6 +48,7 @@ class Planner {
     redfish::Episode episode;
     // The goal, or its wanted targets alone.
     redfish::Predicate wanted;
+    bool is_whole = true;
   };
   absl::StatusOr<std::vector<Stage>> StagesOf(const redfish::Capture& capture,
                                               const Wish& wish) const;

@@ -98,8 +98,8 @@ struct Operation {
 struct Job {
   DoFlags flags;
   operate::Wish wish;
-  // The values of all goals of the wish, or where it is recalled those that flags give.
-  redfish::Values values;
+  // Announcement::values of the wish, or where it is recalled the values that flags give.
+  nlohmann::json values;
   // The secrets of the sentence where the log holds an unfinished operation of it. What it asks for
   // stands in the log then, and the wish has no goals.
   std::optional<operate::Secrets> recalled = std::nullopt;
@@ -139,15 +139,16 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
     for (const auto& [name, value] : given) {
       if (value.is_string()) secrets[name] = value.get<std::string>();
     }
-    job.values = std::move(given);
+    job.values = given;
   } else {
     SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, given, job.wish));
     for (operate::GoalChoice& choice : job.wish.goals) {
       SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, choice.goal));
       choice.goal = goal->name();
-      secrets.merge(std::map(operate::SecretsOf(*goal, choice).values()));
     }
-    SHOAL_ASSIGN_OR_RETURN(job.values, operate::ValuesOf(job.wish));
+    SHOAL_ASSIGN_OR_RETURN(const operate::Secrets own, operate::SecretsOf(suite, job.wish));
+    secrets = own.values();
+    job.values = operate::ValuesOf(job.wish);
   }
   if (!flags.access.password_file.empty()) {
     SHOAL_ASSIGN_OR_RETURN(secrets["login password"], operate::ReadLoginPassword(flags.access));
@@ -213,16 +214,26 @@ absl::Status Understand(Job& job) {
   return absl::OkStatus();
 }
 
+// Returns whether the goal, or one of the goals, of an operation has the value.
+bool HasValue(const operate::Announcement& announcement, const std::string& name,
+              const nlohmann::json& value) {
+  const nlohmann::json& values = announcement.values;
+  const auto has = [&](const nlohmann::json& one) {
+    return one.is_object() && one.contains(name) && one.at(name) == value;
+  };
+  return has(values) || (values.is_array() && std::any_of(values.begin(), values.end(), has));
+}
+
 // Returns whether an operation of the log is what the command asks for.
 bool IsSame(const Job& job, const operate::Announcement& announcement) {
-  if (job.recalled) {
-    return std::all_of(job.values.begin(), job.values.end(), [&announcement](const auto& given) {
-      const auto found = announcement.values.find(given.first);
-      return found != announcement.values.end() && *found == given.second;
-    });
+  if (!job.recalled) {
+    return announcement.goal == operate::NameOf(job.wish) &&
+           job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
   }
-  return announcement.goal == operate::NameOf(job.wish) &&
-         job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
+  for (const auto& [name, value] : job.values.items()) {
+    if (!HasValue(announcement, name, value)) return false;
+  }
+  return true;
 }
 
 // Says what was done before. FAILED_PRECONDITION when the log holds another operation.

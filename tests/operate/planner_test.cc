@@ -55,7 +55,8 @@ TEST_CASE("goals are planned in their order, and an announcement asks for all of
   INFO(plan.status().message());
   REQUIRE(plan.ok());
   REQUIRE(plan->goal == "asset_tag+locate");
-  REQUIRE(plan->values == nlohmann::json({{"AssetTag", "RACK-17"}}));
+  REQUIRE(plan->values ==
+          nlohmann::json::array({{{"AssetTag", "RACK-17"}}, nlohmann::json::object()}));
   REQUIRE(plan->steps.size() >= 3);
   REQUIRE(plan->steps.front().body.contains("AssetTag"));
   REQUIRE_FALSE(plan->steps.back().body.contains("AssetTag"));
@@ -72,6 +73,23 @@ TEST_CASE("of a goal whose targets are singled out the other requests are left o
   REQUIRE(plan.ok());
   REQUIRE(plan->steps.size() == 1);
   REQUIRE(plan->steps.front().uri == redfish::FindLandmarks(*RackmountCapture()).chassis);
+}
+
+TEST_CASE("one goal is wanted twice, for two targets with different values") {
+  ShownCapture host(RackmountCapture());
+  const auto plan = host.Plan(
+      {.goals = {
+           {.goal = "asset_tag", .values = {{"AssetTag", "RACK-17"}}, .targets = {"chassis"}},
+           {.goal = "asset_tag", .values = {{"AssetTag", "NODE-4"}}, .targets = {"system"}}}});
+  INFO(plan.status().message());
+  REQUIRE(plan.ok());
+  REQUIRE(plan->goal == "asset_tag(chassis)+asset_tag(system)");
+  REQUIRE(plan->steps.size() == 2);
+  std::map<std::string, nlohmann::json> tags;
+  for (const Step& step : plan->steps) tags[step.uri] = step.body.at("AssetTag");
+  const redfish::Landmarks landmarks = redfish::FindLandmarks(*RackmountCapture());
+  REQUIRE(tags.at(landmarks.chassis) == "RACK-17");
+  REQUIRE(tags.at(landmarks.system) == "NODE-4");
 }
 
 TEST_CASE("goals that undo each other are refused, and the one that is undone is named") {

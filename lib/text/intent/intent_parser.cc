@@ -239,11 +239,19 @@ bool Contradict(const Intent& one, const Intent& other) {
   });
 }
 
-// Returns whether no goal of the one stands in the other, and none is against one there.
+// Returns whether two intents are one goal with other values: the same ones are given, and differ.
+bool IsOtherOfGoal(const Intent& one, const Intent& other) {
+  return one.values.size() == other.values.size() && one.values != other.values &&
+         std::equal(one.values.begin(), one.values.end(), other.values.begin(),
+                    [](const auto& a, const auto& b) { return a.first == b.first; });
+}
+
+// Returns whether none of these goals stands among the others but with other values, and none is
+// against one there.
 bool GoTogether(const std::vector<Intent>& some, const std::vector<Intent>& others) {
   return std::none_of(some.begin(), some.end(), [&others](const Intent& one) {
     return std::any_of(others.begin(), others.end(), [&one](const Intent& other) {
-      return one.goal == other.goal || Contradict(one, other);
+      return (one.goal == other.goal && !IsOtherOfGoal(one, other)) || Contradict(one, other);
     });
   });
 }

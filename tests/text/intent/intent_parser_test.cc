@@ -189,6 +189,28 @@ TEST_CASE("A sentence asks for several goals where each of its parts asks for on
                   "light its locator LED.") == Goals{"asset_tag", "power_on", "locate"});
 }
 
+TEST_CASE("A sentence asks for one goal several times where the values differ") {
+  const auto values = [](const std::string& text, const std::string& name) {
+    std::vector<Json> all;
+    const std::vector<Intent> intents = *ParserOf("dell-r750").ParseGoals(text);
+    for (const Intent& intent : intents) {
+      INFO(text << ": " << ToJson(intent).dump());
+      REQUIRE(intent.refusal.empty());
+      all.push_back(intent.values.at(name));
+    }
+    return all;
+  };
+  REQUIRE(values("Set the asset tag of the chassis to DC-17-042 and the asset tag of the system to "
+                 "DC-17-043.",
+                 "AssetTag") == std::vector<Json>{"DC-17-042", "DC-17-043"});
+  REQUIRE(values("create operator kim042 with password Abc-12345 and create operator bob043 with "
+                 "password Def-67890",
+                 "UserName") == std::vector<Json>{"kim042", "bob043"});
+  REQUIRE(values("set the BIOS attribute NumLock to On, and set the BIOS attribute "
+                 "ProcVirtualization to Disabled",
+                 "Attribute") == std::vector<Json>{"NumLock", "ProcVirtualization"});
+}
+
 TEST_CASE("A condition or a question in a text is not carried out") {
   for (const char* text : {"Is Secure Boot on? Set the asset tag of the system to DC-17-042.",
                            "Hi, after Secure Boot is turned on, set the asset tag to DC-17-042.",
