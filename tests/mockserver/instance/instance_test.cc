@@ -292,6 +292,34 @@ TEST_CASE("The watch tells success, latched milestones and collateral") {
   }
 }
 
+TEST_CASE("A watch that begins later judges what happens from then on, while history goes on") {
+  Instance instance(WorldOf("dmtf-rackmount1"));
+  const std::string system = LandmarksOf(instance.world()).system;
+  const auto tagged = [&](const char* tag) {
+    return Json{{"equals", {{"uri", system}, {"pointer", "/AssetTag"}, {"value", tag}}}};
+  };
+  REQUIRE(
+      instance.Reset({}, WatchFor(tagged("a"), Json::array({tagged("a")}), Json::array())).ok());
+  REQUIRE(Patch(instance, system, {{"AssetTag", "a"}}).status == 200);
+  REQUIRE(instance.Evaluate().satisfied);
+  REQUIRE(instance.Evaluate().collateral == 1);
+  const std::size_t records = instance.history().size();
+
+  instance.BeginWatch(
+      WatchFor(tagged("b"), Json::array({tagged("a"), tagged("b")}), Json::array()));
+  REQUIRE_FALSE(instance.Evaluate().satisfied);
+  REQUIRE(instance.Evaluate().milestones == 1);
+  REQUIRE(instance.Evaluate().collateral == 0);
+  REQUIRE(At(instance, system, "/AssetTag") == "a");
+  REQUIRE(instance.history().size() == records);
+  REQUIRE(Patch(instance, system, {{"AssetTag", "b"}}).status == 200);
+  REQUIRE(instance.Evaluate().satisfied);
+  REQUIRE(instance.Evaluate().milestones == 3);
+  REQUIRE(instance.Evaluate().collateral == 1);
+  REQUIRE(Patch(instance, system, {{"AssetTag", "a"}}).status == 200);
+  REQUIRE(instance.Evaluate().collateral == 0);
+}
+
 TEST_CASE("Without a watch an evaluation is all zero") {
   Instance instance(WorldOf("openbmc-stock"));
   REQUIRE(!instance.has_watch());
