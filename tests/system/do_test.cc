@@ -66,6 +66,33 @@ std::vector<std::string> InWords(std::vector<std::string> arguments, const std::
   return arguments;
 }
 
+bool IsOpen(const redfish::Episode& episode) { return !episode.satisfied; }
+
+// A host in the start of a drawn goal, whom a person asks in words.
+class SpokenHost {
+ public:
+  SpokenHost(const std::vector<std::string>& captures, const DrawnGoal& drawn,
+             const DrawnGoals& goals)
+      : host_(captures) {
+    host_.Begin(drawn, json::array());
+    arguments_ = host_.Arguments(goals, drawn, audit_.path());
+  }
+
+  // Says `sentence`, or gives the goals in `flags`, and returns once all of it is carried out.
+  EndedRun Do(const std::string& sentence, const std::vector<std::string>& flags = {}) const {
+    EndedRun ended = RunToEnd(With(With(InWords(arguments_, sentence), flags), {"--execute"}));
+    INFO(ended.output);
+    REQUIRE(ended.code == 0);
+    return ended;
+  }
+  Verdict Judge() const { return host_.Judge(); }
+
+ private:
+  const doubles::TemporaryFolder audit_;
+  OperatedHost host_;
+  std::vector<std::string> arguments_;
+};
+
 struct Tally {
   int drawn = 0;
   int reached = 0;
@@ -217,34 +244,17 @@ TEST_CASE("a plan is announced and not sent without consent, and never beyond it
 
 TEST_CASE("a person's sentence is understood and carried out", "[do]") {
   const DrawnGoals goals(kFewCaptures);
-  OperatedHost host(kFewCaptures);
-  const DrawnGoal drawn = goals.DrawWhere(
-      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
-  host.Begin(drawn, json::array());
-  const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments =
-      InWords(host.Arguments(goals, drawn, audit.path()), "please turn the server on");
-  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
-  INFO(ended.output);
-  REQUIRE(ended.code == 0);
+  SpokenHost host(kFewCaptures, goals.DrawWhere("power_on", IsOpen), goals);
+  const EndedRun ended = host.Do("please turn the server on");
   REQUIRE(ended.Says("Understood as goal power_on"));
   REQUIRE(host.Judge().satisfied);
-  host.End();
 }
 
 TEST_CASE("a sentence that asks for several goals is carried out goal by goal", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
-  OperatedHost host({"dmtf-rackmount1"});
-  const DrawnGoal drawn = goals.DrawWhere(
-      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
-  host.Begin(drawn, json::array());
-  const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments =
-      InWords(host.Arguments(goals, drawn, audit.path()),
-              "please turn the server on, and set the asset tag of everything to RACK-17-042");
-  const EndedRun ended = RunToEnd(With(arguments, {"--execute"}));
-  INFO(ended.output);
-  REQUIRE(ended.code == 0);
+  SpokenHost host({"dmtf-rackmount1"}, goals.DrawWhere("power_on", IsOpen), goals);
+  const EndedRun ended =
+      host.Do("please turn the server on, and set the asset tag of everything to RACK-17-042");
   REQUIRE(ended.Says("Understood as goal power_on"));
   REQUIRE(ended.Says("Understood as goal asset_tag"));
   REQUIRE(ended.Says("goal=power_on+asset_tag outcome=reached"));
@@ -255,47 +265,26 @@ TEST_CASE("a sentence that asks for several goals is carried out goal by goal", 
   REQUIRE(verdict.changes[1].starts_with("PATCH "));
 
   // All of it holds now, however it is asked for.
-  const auto data = std::find(arguments.begin(), arguments.end(), "--data");
-  arguments[1] = "";
-  arguments.insert(data == arguments.end() ? arguments.end() : data,
-                   {"--goal", "asset_tag", "--goal", "power_on", "--set", "AssetTag=RACK-17-042"});
-  const EndedRun again = RunToEnd(With(arguments, {"--execute"}));
-  INFO(again.output);
-  REQUIRE(again.code == 0);
+  const EndedRun again =
+      host.Do("", {"--goal", "asset_tag", "--goal", "power_on", "--set", "AssetTag=RACK-17-042"});
   REQUIRE(again.Says("goal=asset_tag+power_on outcome=reached announced=0"));
   REQUIRE(host.Judge().changes.size() == 3);
-  host.End();
 }
 
 TEST_CASE("of a goal with several targets only those are changed that the sentence names", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
-  OperatedHost host({"dmtf-rackmount1"});
-  const DrawnGoal drawn = goals.Draw(0, {"power_on"});
-  host.Begin(drawn, json::array());
-  const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments = InWords(host.Arguments(goals, drawn, audit.path()),
-                                               "set the asset tag of the chassis to RACK-17-042");
-  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
-  INFO(ended.output);
-  REQUIRE(ended.code == 0);
+  SpokenHost host({"dmtf-rackmount1"}, goals.Draw(0, {"power_on"}), goals);
+  const EndedRun ended = host.Do("set the asset tag of the chassis to RACK-17-042");
   REQUIRE(ended.Says("goal=asset_tag(chassis) outcome=reached announced=1 sent=1"));
   REQUIRE(host.Judge().changes == std::vector<std::string>{"PATCH /redfish/v1/Chassis/1U"});
-  host.End();
 }
 
 TEST_CASE("goals that need a restart share one", "[do]") {
   const DrawnGoals goals({"dell-r750"});
-  OperatedHost host({"dell-r750"});
   const DrawnGoal drawn = goals.Draw(0, {"iso_boot"});
-  host.Begin(drawn, json::array());
-  const doubles::TemporaryFolder audit;
-  std::vector<std::string> arguments =
-      InWords(host.Arguments(goals, drawn, audit.path()),
-              "RAID1 on both disks, Secure Boot on, boot once from the ISO " +
-                  drawn.episode.values.at("Image").get<std::string>());
-  const EndedRun ended = RunToEnd(With(std::move(arguments), {"--execute"}));
-  INFO(ended.output);
-  REQUIRE(ended.code == 0);
+  SpokenHost host({"dell-r750"}, drawn, goals);
+  const EndedRun ended = host.Do("RAID1 on both disks, Secure Boot on, boot once from the ISO " +
+                                 drawn.episode.values.at("Image").get<std::string>());
   REQUIRE(ended.Says("goal=raid1+secure_boot_chain+iso_boot outcome=reached"));
   const Verdict verdict = host.Judge();
   REQUIRE(verdict.satisfied);
@@ -303,7 +292,6 @@ TEST_CASE("goals that need a restart share one", "[do]") {
   const std::string restart = "POST /redfish/v1/Systems/System.Embedded.1";
   CAPTURE(verdict.changes);
   REQUIRE(std::count(verdict.changes.begin(), verdict.changes.end(), restart) == 1);
-  host.End();
 }
 
 TEST_CASE("an operation stops where the host does not do what its twin did", "[do]") {
@@ -371,8 +359,7 @@ TEST_CASE("an operation goes on by its sentence where that does not apply to the
           "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});
-  const DrawnGoal drawn = goals.DrawWhere(
-      "power_on", [](const redfish::Episode& episode) { return !episode.satisfied; });
+  const DrawnGoal drawn = goals.DrawWhere("power_on", IsOpen);
   host.Begin(drawn, Faults(0, 200));
   const doubles::TemporaryFolder audit;
   std::vector<std::string> arguments =
