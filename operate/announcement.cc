@@ -72,6 +72,8 @@ absl::StatusOr<Json> ToJson(const Announcement& announcement, const Secrets& sec
   Json json = {{"host", announcement.host},
                {"goal", announcement.goal},
                {"sentence", secrets.HideIn(announcement.sentence)},
+               {"understood", announcement.is_understood},
+               {"given", announcement.given},
                {"values", secrets.Hide(announcement.values)},
                {"solver", announcement.solver},
                {"steps", std::move(steps)},
@@ -99,6 +101,8 @@ absl::StatusOr<Announcement> ParseOwnAnnouncement(const Json& json, const Secret
     shown.at("host").get_to(announcement.host);
     shown.at("goal").get_to(announcement.goal);
     shown.at("sentence").get_to(announcement.sentence);
+    announcement.is_understood = shown.value("understood", false);
+    announcement.given = shown.value("given", std::vector<std::string>());
     announcement.values = shown.at("values");
     shown.at("solver").get_to(announcement.solver);
     announcement.predicate = shown.at("predicate");
@@ -115,6 +119,27 @@ absl::StatusOr<Announcement> ParseOwnAnnouncement(const Json& json, const Secret
     return runtime::DataLoss(std::string("no announcement: ") + error.what());
   }
   return announcement;
+}
+
+std::optional<Secrets> RecallSecrets(const Json& plan, std::string_view sentence,
+                                     const redfish::Values& given) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : given) names.push_back(name);
+  const bool is_said = plan.is_object() && plan.value("understood", Json()) == true &&
+                       plan.value("given", Json()) == names;
+  const Json digests = is_said ? plan.value("secrets", Json()) : Json();
+  if (!digests.is_object()) return std::nullopt;
+  const auto said = Secrets::Recall(redfish::TextAt(plan, "sentence"), sentence);
+  if (!said) return std::nullopt;
+  std::map<std::string, std::string> secrets = said->values();
+  for (const auto& [name, value] : given) {
+    if (digests.contains(name) && value.is_string()) secrets[name] = value.get<std::string>();
+  }
+  // Braces in a sentence may be its own.
+  for (const auto& [name, secret] : secrets) {
+    if (!digests.contains(name)) return std::nullopt;
+  }
+  return Secrets(std::move(secrets));
 }
 
 std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets) {

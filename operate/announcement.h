@@ -6,13 +6,16 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "operate/secrets.h"
 #include "operate/step.h"
 #include "platform/runtime/status.h"
 #include "redfish/goals/predicate.h"
+#include "redfish/goals/situation.h"
 
 namespace shoal::operate {
 
@@ -21,6 +24,10 @@ struct Announcement {
   // The goal's name and the sentence with which it was asked for, which may be empty.
   std::string goal = {};
   std::string sentence = {};
+  // Whether the sentence alone says which goals, and the names of the values that were given beside
+  // it. Whoever says the same again goes on with the operation.
+  bool is_understood = false;
+  std::vector<std::string> given = {};
   // The values of the goal as they were given, or a list with those of each goal.
   nlohmann::json values = nlohmann::json::object();
   // How the steps were found, such as "the expert's plan".
@@ -43,6 +50,12 @@ absl::StatusOr<Announcement> ParseAnnouncement(const nlohmann::json& json, const
 // compared, so no INTERNAL either.
 absl::StatusOr<Announcement> ParseOwnAnnouncement(const nlohmann::json& json,
                                                   const Secrets& secrets);
+
+// Returns the secrets with which a command goes on with the logged `plan` that says `sentence` and
+// gives `given` beside it. Nothing where the plan's goals were not understood from that sentence,
+// or where values of other names were given. The digests are not compared.
+std::optional<Secrets> RecallSecrets(const nlohmann::json& plan, std::string_view sentence,
+                                     const redfish::Values& given);
 
 // Returns the announcement for people: each request with what it changes, without secrets.
 std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets);

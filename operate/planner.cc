@@ -18,8 +18,8 @@ constexpr int kRounds = 12;
 
 // The password of the twin's accounts: the one that the goals use first.
 std::string AccountPassword(const Wish& wish) {
-  for (const char* name : {"other:Password", "Password"}) {
-    for (const GoalChoice& choice : wish.goals) {
+  for (const GoalChoice& choice : wish.goals) {
+    for (const char* name : {"other:Password", "Password"}) {
       const auto found = choice.values.find(name);
       if (found != choice.values.end() && found->second.is_string()) return found->second;
     }

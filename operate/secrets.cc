@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/secrets.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -47,7 +48,11 @@ Json Secrets::Hide(const Json& json, std::string_view pointer) const {
 }
 
 std::string Secrets::HideIn(std::string text) const {
-  for (const auto& [name, value] : values_) {
+  // A secret may be part of another one.
+  std::vector<std::pair<std::string, std::string>> longest_first(values_.begin(), values_.end());
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  for (const auto& [name, value] : longest_first) {
     const std::string shown = "{" + name + "}";
     for (std::size_t at = text.find(value); at != std::string::npos;
          at = text.find(value, at + shown.size())) {
@@ -69,9 +74,12 @@ std::optional<Secrets> Secrets::Recall(std::string_view hidden, std::string_view
     if (close == hidden.npos) return std::nullopt;
     const std::string name(hidden.substr(open + 1, close - open - 1));
     hidden.remove_prefix(close + 1);
-    // The secret ends where what stands behind it begins.
-    const std::string_view behind = hidden.substr(0, hidden.find('{'));
-    const std::size_t end = behind.empty() ? text.size() : text.find(behind);
+    const std::size_t next = hidden.find('{');
+    const std::string_view behind = hidden.substr(0, next);
+    std::size_t end = text.find(behind);
+    if (next == hidden.npos) {
+      end = text.ends_with(behind) ? text.size() - behind.size() : text.npos;
+    }
     if (end == text.npos) return std::nullopt;
     const std::string value(text.substr(0, end));
     if (found.try_emplace(name, value).first->second != value) return std::nullopt;

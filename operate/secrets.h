@@ -32,9 +32,8 @@ class Secrets {
 
   const std::map<std::string, std::string>& values() const { return values_; }
 
-  // Returns the secrets that HideIn has taken out of `text`, where it left `hidden`. Nothing where
-  // no secrets make these the same; other ones than those where a secret is part of what stands
-  // behind it.
+  // Returns the secrets that HideIn has taken out of `text`, where it left `hidden`. Nothing, or
+  // other ones, where what stands behind a secret also stands in it, unless it is the last one.
   static std::optional<Secrets> Recall(std::string_view hidden, std::string_view text);
 
  private:

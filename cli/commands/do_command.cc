@@ -32,7 +32,6 @@
 #include "platform/runtime/stop_signals.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/capture_path.h"
-#include "redfish/capture/uri.h"
 #include "text/intent/intent_parser.h"
 #include "text/lexical/lexical_encoder.h"
 
@@ -98,11 +97,15 @@ struct Operation {
 struct Job {
   DoFlags flags;
   operate::Wish wish;
-  // Announcement::values of the wish, or where it is recalled the values that flags give.
+  // Announcement::values of the wish.
   nlohmann::json values;
+  // The values that flags give.
+  redfish::Values given;
   // The secrets of the sentence where the log holds an unfinished operation of it. What it asks for
   // stands in the log then, and the wish has no goals.
   std::optional<operate::Secrets> recalled = std::nullopt;
+  // The log in which that was looked for.
+  std::unique_ptr<operate::AuditLog> log = nullptr;
   operate::Permissions permissions;
   operate::Secrets secrets;
   std::unique_ptr<StopWatch> watch;
@@ -123,31 +126,37 @@ std::string LogOf(const DoFlags& flags, const std::string& address) {
   return flags.audit + "/" + name + ".jsonl";
 }
 
+// Reads the values that the flags give.
+absl::Status ReadGiven(Job& job) {
+  for (const std::string& setting : job.flags.settings) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, job.given));
+  }
+  for (const std::string& setting : job.flags.setting_files) {
+    SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, job.given));
+  }
+  return absl::OkStatus();
+}
+
 // Reads what the flags say about the goals' values, their secrets and the permissions.
 absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
   const DoFlags& flags = job.flags;
-  redfish::Values given;
-  for (const std::string& setting : flags.settings) {
-    SHOAL_RETURN_IF_ERROR(operate::AddSetting(setting, given));
-  }
-  for (const std::string& setting : flags.setting_files) {
-    SHOAL_RETURN_IF_ERROR(operate::AddSettingFile(setting, given));
-  }
   std::map<std::string, std::string> secrets;
   if (job.recalled) {
     secrets = job.recalled->values();
-    for (const auto& [name, value] : given) {
-      if (value.is_string()) secrets[name] = value.get<std::string>();
-    }
-    job.values = given;
   } else {
-    SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, given, job.wish));
+    // A password that the sentence says is one even where a flag gives another.
+    SHOAL_ASSIGN_OR_RETURN(const operate::Secrets said, operate::SecretsOf(suite, job.wish));
+    SHOAL_RETURN_IF_ERROR(operate::GiveValues(suite, job.given, job.wish));
     for (operate::GoalChoice& choice : job.wish.goals) {
       SHOAL_ASSIGN_OR_RETURN(const auto goal, operate::FindGoal(suite, choice.goal));
       choice.goal = goal->name();
     }
     SHOAL_ASSIGN_OR_RETURN(const operate::Secrets own, operate::SecretsOf(suite, job.wish));
     secrets = own.values();
+    for (const auto& [name, secret] : said.values()) {
+      const auto known = secrets.find(name);
+      if (known == secrets.end() || known->second != secret) secrets["said " + name] = secret;
+    }
     job.values = operate::ValuesOf(job.wish);
   }
   if (!flags.access.password_file.empty()) {
@@ -169,19 +178,20 @@ absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
   return redfish::Capture::Load(path);
 }
 
-// Recalls the secrets of the sentence where it is that of an operation which has not ended on the
-// one host. The host is half changed then, so the sentence may not apply to it any more.
+// Recalls the secrets of the sentence where the one host's log holds an operation of it that has
+// not ended, with the same values given beside it. The host is half changed then, so the sentence
+// may not apply to it any more.
 absl::Status Recall(Job& job) {
   const DoFlags& flags = job.flags;
   if (flags.sentence.empty() || flags.abandon || flags.hosts.size() != 1) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
                          operate::HostOptionsOf(flags.access, flags.hosts.front()));
-  SHOAL_ASSIGN_OR_RETURN(const auto log,
-                         operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
-                                                 runtime::SystemClock()));
-  if (!log->unfinished() || !log->unfinished()->plan.is_object()) return absl::OkStatus();
-  const std::string hidden = redfish::TextAt(log->unfinished()->plan, "sentence");
-  job.recalled = operate::Secrets::Recall(hidden, flags.sentence);
+  const std::string path = LogOf(flags, options.access.connection.address);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(job.log, operate::AuditLog::Open(path, runtime::SystemClock()));
+  if (!job.log->unfinished()) return absl::OkStatus();
+  job.recalled = operate::RecallSecrets(job.log->unfinished()->plan, flags.sentence, job.given);
   return absl::OkStatus();
 }
 
@@ -226,14 +236,13 @@ bool HasValue(const operate::Announcement& announcement, const std::string& name
 
 // Returns whether an operation of the log is what the command asks for.
 bool IsSame(const Job& job, const operate::Announcement& announcement) {
-  if (!job.recalled) {
-    return announcement.goal == operate::NameOf(job.wish) &&
-           job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
+  if (job.recalled) {
+    return std::all_of(job.given.begin(), job.given.end(), [&announcement](const auto& given) {
+      return HasValue(announcement, given.first, given.second);
+    });
   }
-  for (const auto& [name, value] : job.values.items()) {
-    if (!HasValue(announcement, name, value)) return false;
-  }
-  return true;
+  return announcement.goal == operate::NameOf(job.wish) &&
+         job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
 }
 
 // Says what was done before. FAILED_PRECONDITION when the log holds another operation.
@@ -271,9 +280,12 @@ absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner
   StopWatch& watch = *job.watch;
   SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options, operate::HostOptionsOf(flags.access, url));
   Operation operation;
-  SHOAL_ASSIGN_OR_RETURN(operation.log,
-                         operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
-                                                 runtime::SystemClock()));
+  operation.log = std::move(job.log);
+  if (operation.log == nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(operation.log,
+                           operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
+                                                   runtime::SystemClock()));
+  }
   const discovery::CrawlOptions access = options.access;
   operation.host = std::make_unique<operate::Host>(
       std::move(options), runtime::SystemClock(),
@@ -294,6 +306,8 @@ absl::Status Prepare(Job& job, const std::string& url, operate::Planner& planner
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
     SHOAL_ASSIGN_OR_RETURN(operation.announcement,
                            planner.Plan(*operation.host, *capture, job.wish));
+    operation.announcement.is_understood = flags.goals.empty();
+    for (const auto& [name, value] : job.given) operation.announcement.given.push_back(name);
   }
   std::printf("%s", operate::AnnouncementText(operation.announcement, job.secrets).c_str());
   std::fflush(stdout);
@@ -433,6 +447,7 @@ absl::Status PrepareAll(Job& job) {
   for (const std::string& goal : flags.goals) {
     job.wish.goals.push_back({.goal = goal, .values = {}, .targets = {}, .sentence = sentence});
   }
+  SHOAL_RETURN_IF_ERROR(ReadGiven(job));
   if (flags.goals.empty()) SHOAL_RETURN_IF_ERROR(Recall(job));
   if (flags.goals.empty() && !job.recalled) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));

@@ -91,6 +91,31 @@ TEST_CASE("a log holds no secret, and a plan from it needs the secrets again") {
   REQUIRE(absl::IsFailedPrecondition(ParseAnnouncement(unknown, kKnown).status()));
 }
 
+TEST_CASE(
+    "a plan knows the secrets of its sentence for whoever says it again, and for nobody else") {
+  Announcement said = SomeAnnouncement();
+  said.sentence = "make the password hunter2-hunter2, and the attribute as it should be";
+  said.is_understood = true;
+  said.given = {"To"};
+  const redfish::Values given = {{"To", "On"}};
+  const Json plan = ToJson(said, kKnown).value();
+  const auto recalled = RecallSecrets(plan, said.sentence, given);
+  REQUIRE(recalled.has_value());
+  REQUIRE(recalled->values() ==
+          std::map<std::string, std::string>{{"Password", "hunter2-hunter2"}});
+  REQUIRE_FALSE(RecallSecrets(plan, "make the password hunter2-hunter2", given).has_value());
+  REQUIRE_FALSE(RecallSecrets(plan, said.sentence, {}).has_value());
+  REQUIRE_FALSE(RecallSecrets(nullptr, said.sentence, given).has_value());
+
+  said.is_understood = false;
+  REQUIRE_FALSE(RecallSecrets(ToJson(said, kKnown).value(), said.sentence, given).has_value());
+  // Braces of the sentence's own stand for nothing.
+  said.is_understood = true;
+  said.sentence = "set the asset tag to {A-17}";
+  REQUIRE_FALSE(
+      RecallSecrets(ToJson(said, kKnown).value(), "set the asset tag to B-99", given).has_value());
+}
+
 TEST_CASE("a plan from the log is refused where a secret is missing or is another one now") {
   const Json plan = ToJson(SomeAnnouncement(), kKnown).value();
   REQUIRE(ParseAnnouncement(plan, kKnown).ok());

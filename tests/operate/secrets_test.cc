@@ -29,6 +29,15 @@ TEST_CASE("the secrets of a text are known again from the text without them") {
   REQUIRE_FALSE(Secrets::Recall("from {A} to {A}.", "from x to y.").has_value());
   REQUIRE_FALSE(Secrets::Recall("from {A} to", "from x").has_value());
   REQUIRE_FALSE(Secrets::Recall("from {A", "from {A").has_value());
+  REQUIRE(Secrets::Recall("to {A}.", "to Abc.12345.")->values().at("A") == "Abc.12345");
+}
+
+TEST_CASE("a secret that begins like another one is hidden as a whole") {
+  const Secrets secrets(
+      std::map<std::string, std::string>{{"A", "Abc-12345"}, {"B", "Abc-123456"}});
+  const std::string text = "first Abc-12345, then Abc-123456.";
+  REQUIRE(secrets.HideIn(text) == "first {A}, then {B}.");
+  REQUIRE(Secrets::Recall(secrets.HideIn(text), text)->values() == secrets.values());
 }
 
 TEST_CASE("an unknown secret is hidden by the name of its property, and does not come back") {

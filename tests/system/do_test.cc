@@ -388,6 +388,41 @@ TEST_CASE("an operation goes on by its sentence where that does not apply to the
   host.End();
 }
 
+TEST_CASE("a password in a sentence is needed to go on, and is nowhere in the log", "[do]") {
+  const DrawnGoals goals({"dmtf-rackmount1"});
+  OperatedHost host({"dmtf-rackmount1"});
+  const DrawnGoal drawn = goals.DrawWhere("power_on", IsOpen);
+  host.Begin(drawn, Faults(0, 200));
+  const doubles::TemporaryFolder audit;
+  const auto say = [&](const std::string& password) {
+    return With(
+        InWords(host.Arguments(goals, drawn, audit.path()),
+                "turn the server on, and create operator kim042 with password " + password + "."),
+        {"--execute"});
+  };
+  const std::string password = "Abc.12345-pw";
+  const std::string log = host.LogBelow(audit.path());
+  {
+    ShoalRun run(say(password));
+    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+    run.Interrupt();
+    REQUIRE(run.WaitForExit(seconds(20)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 5);
+    REQUIRE(run.output().find(password) == std::string::npos);
+  }
+  REQUIRE(RunToEnd(say("Xyz.98765-pw")).code == 2);
+  const EndedRun finished = RunToEnd(say(password));
+  INFO(finished.output);
+  REQUIRE(finished.code == 0);
+  REQUIRE(finished.Says("An operation of"));
+  REQUIRE(finished.Says("goal=power_on+add_operator outcome=reached"));
+  REQUIRE_FALSE(finished.Says(password));
+  REQUIRE(runtime::ReadFile(log)->find(password) == std::string::npos);
+  REQUIRE(host.Judge().changes.size() == 2);
+  host.End();
+}
+
 TEST_CASE("an operation does not go on with another password than it began with", "[do]") {
   const DrawnGoals goals({"dmtf-rackmount1"});
   OperatedHost host({"dmtf-rackmount1"});

@@ -115,8 +115,8 @@ class IntentParser {
   // Returns the goals that neighbouring pieces ask for, from the first piece to the last: one where
   // they are understood together and not surely as more, otherwise those of the division into two
   // with the fewest. All are understood, with their values. A goal may stand there again where all
-  // its values are given again and differ; none wants a property to be otherwise than another one
-  // does. Empty where there is no such division.
+  // its values are given again and at least one differs; none wants a property to be otherwise than
+  // another one does. Empty where there is no such division.
   absl::StatusOr<std::vector<Intent>> GoalsOf(std::string_view text,
                                               const std::vector<Piece>& pieces) const;
 
