@@ -93,6 +93,18 @@ class SpokenHost {
   std::vector<std::string> arguments_;
 };
 
+// Runs the command, interrupts it once it has sent a request that its log holds, and returns what
+// it wrote.
+std::string InterruptOnceSent(const std::vector<std::string>& arguments, const std::string& log) {
+  ShoalRun run(arguments);
+  REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(20)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 5);
+  return run.output();
+}
+
 struct Tally {
   int drawn = 0;
   int reached = 0;
@@ -333,15 +345,7 @@ TEST_CASE("an operation that is interrupted ends between two requests, and goes 
   const doubles::TemporaryFolder audit;
   const std::vector<std::string> arguments =
       With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
-  {
-    ShoalRun run(arguments);
-    const std::string log = host.LogBelow(audit.path());
-    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
-    run.Interrupt();
-    REQUIRE(run.WaitForExit(seconds(20)));
-    INFO(run.output());
-    REQUIRE(run.exit().code == 5);
-  }
+  InterruptOnceSent(arguments, host.LogBelow(audit.path()));
   std::vector<std::string> other = arguments;
   *std::find(other.begin(), other.end(), "pxe_once") = "power_on";
   const EndedRun refused = RunToEnd(other);
@@ -366,15 +370,7 @@ TEST_CASE("an operation goes on by its sentence where that does not apply to the
       With(InWords(host.Arguments(goals, drawn, audit.path()),
                    "turn the server on, and set the asset tag of everything to RACK-17-042"),
            {"--execute"});
-  {
-    ShoalRun run(arguments);
-    const std::string log = host.LogBelow(audit.path());
-    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
-    run.Interrupt();
-    REQUIRE(run.WaitForExit(seconds(20)));
-    INFO(run.output());
-    REQUIRE(run.exit().code == 5);
-  }
+  InterruptOnceSent(arguments, host.LogBelow(audit.path()));
   // In the terms of this capture the sentence is refused, as it has no asset tags.
   *std::find(arguments.begin(), arguments.end(), "dmtf-rackmount1") = "openbmc-stock";
   const EndedRun finished = RunToEnd(arguments);
@@ -402,15 +398,8 @@ TEST_CASE("a password in a sentence is needed to go on, and is nowhere in the lo
   };
   const std::string password = "Abc.12345-pw";
   const std::string log = host.LogBelow(audit.path());
-  {
-    ShoalRun run(say(password));
-    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
-    run.Interrupt();
-    REQUIRE(run.WaitForExit(seconds(20)));
-    INFO(run.output());
-    REQUIRE(run.exit().code == 5);
-    REQUIRE(run.output().find(password) == std::string::npos);
-  }
+  const std::string begun = InterruptOnceSent(say(password), log);
+  REQUIRE(begun.find(password) == std::string::npos);
   REQUIRE(RunToEnd(say("Xyz.98765-pw")).code == 2);
   const EndedRun finished = RunToEnd(say(password));
   INFO(finished.output);
@@ -432,14 +421,7 @@ TEST_CASE("an operation does not go on with another password than it began with"
   const std::string log = host.LogBelow(audit.path());
   std::vector<std::string> arguments =
       With(host.Arguments(goals, drawn, audit.path()), {"--execute"});
-  {
-    ShoalRun run(arguments);
-    REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
-    run.Interrupt();
-    REQUIRE(run.WaitForExit(seconds(20)));
-    INFO(run.output());
-    REQUIRE(run.exit().code == 5);
-  }
+  InterruptOnceSent(arguments, log);
   const std::vector<std::string> sent = SentIn(AuditOf(log));
   const doubles::TemporaryFolder secrets;
   const std::string other = "Password=" + secrets.Write("other", "An0ther-Passw0rd\n");
