@@ -65,7 +65,7 @@ absl::StatusOr<Announcement> Planner::Plan(Host& host, const redfish::Capture& c
                                .values = ValuesOf(wish),
                                .solver = solver_.name(),
                                .predicate = std::move(predicate)};
-  const bool is_whole = wish.goals.size() == 1 && wish.goals.front().targets.empty();
+  const bool is_whole = stages.size() == 1 && stages.front().is_whole;
   redfish::Capture::Resources resources = capture.resources();
   std::set<std::string> fresh;
   absl::Status failure;
