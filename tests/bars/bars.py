@@ -147,6 +147,47 @@ def replay_size():
                        "500,000 transitions, three seeds; twenty minutes (in CI: system_cartpole)", pieces, groups)
 
 
+def measure_curve(folder, _):
+    """Returns the success of greedy evaluations while training, between two of them in proportion, and that at the end."""
+    rows = [json.loads(line) for line in (folder / "run/evaluations.jsonl").read_text().splitlines()]
+    result = json.loads((folder / "run/result.json").read_text())
+
+    def success_at(key, mark):
+        before = {"success": 0, key: 0}
+        for row in rows:
+            if row[key] >= mark:
+                share = (mark - before[key]) / (row[key] - before[key])
+                return before["success"] + share * (row["success"] - before["success"])
+            before = row
+        return before["success"] if rows and key == "seconds" else math.inf
+
+    return {**{f"s{mark}": success_at("seconds", mark) for mark in (30, 60, 90, 120)},
+            **{f"k{mark}": success_at("environment_steps", 1000 * mark) for mark in (25, 50, 100, 200)},
+            "final": result["totals"]["learned"]["success"], "env_steps": number_in_line("env_steps", result["line"])}
+
+
+def algorithm_piece(study, name, rate, seed, label, settings=()):
+    algorithm = study["algorithms"][name]
+    preset = ["--preset", algorithm["preset"]] if "preset" in algorithm else []
+    sets = [*study["settings"], *algorithm.get("settings", []), f"algorithm.learning_rate={rate}", *settings]
+    command = train("redfish", seed, *preset, *(word for setting in sets for word in ("--set", setting)))
+    return proof.Piece(f"{name}-{label}", command, measure_curve)
+
+
+def algorithms():
+    """How algorithms learn the goals of ./run, and before that with which of two rates. They compare, so there are no bars."""
+    study = tomllib.loads((ROOT / "tests/bars/redfish_algorithms.toml").read_text())
+    trials = [algorithm_piece(study, name, rate, study["tuning_seed"], rate, study["tuning_settings"])
+              for name, algorithm in study["algorithms"].items() for rate in algorithm["rates"]]
+    pieces = [algorithm_piece(study, name, algorithm["rates"][0], seed, seed)
+              for seed in study["seeds"] for name, algorithm in study["algorithms"].items()]
+    groups = [proof.Group(name, len(study["seeds"])) for name in study["algorithms"]]
+    return [proof.Proof("algorithms", "how five algorithms learn the goals of ./run in two minutes, by seconds and by thousands "
+                        "of environment steps, five seeds; an hour and a quarter (in CI: system_captures)", pieces, groups),
+            proof.Proof("algorithms-tuning", "the same in one minute with each of two learning rates, with a seed that is not "
+                        "judged; a quarter of an hour", trials)]
+
+
 PLACEMENT = ROOT / "tests/bars/placement"
 
 
@@ -238,6 +279,7 @@ def all_proofs():
         proof.Proof("cartpole", "each CartPole configuration learns with five seeds in half a minute each; ten minutes "
                     "(in CI: system_cartpole)", cartpole),
         learning(),
+        *algorithms(),
         replay_size(),
         placement(),
         placement_tuning(),
@@ -252,6 +294,7 @@ def all_proofs():
                     "at ten)", test("discovery_whole", {"SHOAL_CRAWL_KILLS": "50"})),
         proof.Proof("kills", "CartPole is learned though supervisor, one rank, all, shard, inference and actor are killed at "
                     "100 random moments, and no version is published with two contents; ten minutes (in CI: six kills)", random_kills()),
+        breaker(),
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
                     "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
@@ -278,6 +321,28 @@ def random_kills():
                         measure_random_kills, {"kills": (">=", kills), "greedy": (">=", 475)},
                         {"SHOAL_KILLS": str(kills), "SHOAL_KILL_SEED": str(seed)})
             for kills, seeds in ((0, range(1, 4)), (10, range(1, 11))) for seed in seeds]
+
+
+# Each fault of a training, and the test that injects it.
+FAULTS = {"without": "[without_fault]", "flipped": "rewards of the wrong sign*", "one_rank": "numbers of one rank*",
+          "no_numbers": "rewards that are no numbers*", "lost": "environments that lose*", "fast": "three updates*"}
+
+
+def breaker():
+    """Each fault with five seeds, beside runs without any. Two runs make a piece of the first two."""
+    learned = {"greedy": (">=", 475)}
+    pieces = [proof.Piece(f"{fault}-{seed}", ["build/tests/system_test", test, "-w", "NoTests"], measure_recovery, learned,
+                          {"SHOAL_BREAKER_SEED": str(seed)}) for fault, test in FAULTS.items() for seed in range(1, 6)]
+    return proof.Proof("breaker", "CartPole is learned as well with each fault that the circuit breaker knows as without, "
+                       "seeds 1 to 5; ten minutes (in CI: system_breaker)", pieces,
+                       [proof.Group(fault, 5) for fault in FAULTS])
+
+
+def measure_recovery(_, output):
+    """Returns the worst of a piece's runs."""
+    lines = [line for line in output.splitlines() if line.startswith("recovered ")]
+    worst = {"greedy": min, "updates": max, "env_steps": max}
+    return {name: of_all(number_in_line(name, line) for line in lines) for name, of_all in worst.items()}
 
 
 def measure_random_kills(_, output):

@@ -120,6 +120,24 @@ class BarsTest(unittest.TestCase):
                           {"policy": "uniform", "episodes": 1, "success": 0.1}]}""")
             self.assertEqual(bars.measure_goals(pathlib.Path(folder), "")["worst_pair"], 0.8)
 
+    def test_a_curve_is_in_proportion_between_evaluations_and_unknown_past_the_last_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "run").mkdir()
+            (pathlib.Path(folder) / "run/evaluations.jsonl").write_text(
+                '{"seconds": 15, "environment_steps": 20000, "success": 0.5}\n'
+                '{"seconds": 45, "environment_steps": 40000, "success": 0.7}\n')
+            (pathlib.Path(folder) / "run/result.json").write_text(
+                '{"line": "result success=0.8 env_steps=90000 seconds=140", "totals": {"learned": {"success": 0.8}}}')
+            curve = bars.measure_curve(pathlib.Path(folder), "")
+            self.assertAlmostEqual(curve["s30"], 0.6)
+            self.assertEqual((curve["s60"], curve["s120"], curve["final"]), (0.7, 0.7, 0.8))
+            self.assertAlmostEqual(curve["k25"], 0.55)
+            self.assertEqual(curve["k50"], float("inf"))
+
+    def test_what_recovered_is_judged_by_its_worst_run(self):
+        worst = bars.measure_recovery(None, "recovered greedy=500 updates=40 env_steps=9\nrecovered greedy=480 updates=90 env_steps=7\n")
+        self.assertEqual(worst, {"greedy": 480, "updates": 90, "env_steps": 9})
+
 
 if __name__ == "__main__":
     unittest.main()

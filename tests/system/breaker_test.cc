@@ -15,6 +15,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/program.h"
 #include "shoal_run.h"
+#include "tests/doubles/environment_number.h"
 
 namespace shoal::tests {
 namespace fs = std::filesystem;
@@ -41,7 +42,9 @@ const std::string& FaultyPrograms() {
 }
 
 std::vector<std::string> CartPole(const std::vector<std::string>& settings) {
-  std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml", "--seed", "1"};
+  const int seed = doubles::EnvironmentNumber("SHOAL_BREAKER_SEED", 1);
+  std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml", "--seed",
+                                        std::to_string(seed)};
   std::vector<std::string> all = {"train.baselines=[]", "learner.checkpoint_every_updates=10",
                                   "learner.breaker.patience=10", "learner.breaker.window=20"};
   all.insert(all.end(), settings.begin(), settings.end());
@@ -59,6 +62,7 @@ int NewestCheckpoint(const ShoalRun& run) {
   return *numbers.rbegin();
 }
 
+// Prints what `./test --bars breaker` compares.
 void RequireLearned(ShoalRun& run) {
   REQUIRE(run.WaitForExit(seconds(200)));
   INFO(run.output() << "\n" << run.File("logs/learner-0.log"));
@@ -66,6 +70,9 @@ void RequireLearned(ShoalRun& run) {
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
   REQUIRE(run.output().find("event=ended") == std::string::npos);
   REQUIRE(run.File("logs/learner-0.log").find("event=rank_ended") == std::string::npos);
+  std::printf("recovered greedy=%g updates=%.0f env_steps=%.0f\n",
+              NumberIn(" " + run.last_line().substr(7), "greedy"), run.updates(),
+              run.environment_steps());
 }
 
 // A run whose environments misbehave from Strike to Relent.
@@ -134,6 +141,14 @@ class FaultyRun : public ShoalRun {
 };
 
 }  // namespace
+
+// What the other runs are compared with.
+TEST_CASE("CartPole is learned without a fault, and nothing is undone", "[.][without_fault]") {
+  const std::string ranks = GENERATE(as<std::string>(), "1", "2");
+  FaultyRun run({}, {"--world-size", ranks});
+  RequireLearned(run);
+  REQUIRE(run.Trips().empty());
+}
 
 TEST_CASE("rewards of the wrong sign show in returns, and what they taught is forgotten",
           "[breaker]") {
