@@ -35,7 +35,7 @@ std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
     return std::nullopt;
   }
   if (at >= words.size()) return std::nullopt;
-  if (IsNearly(words[at], stems.front())) return EndOfMatch(sentence, at + 1, stems.subspan(1));
+  if (sentence.Says(at, stems.front())) return EndOfMatch(sentence, at + 1, stems.subspan(1));
   // People write "poweron" and "assettag".
   const std::size_t next = stems.size() > 1 && stems[1] == "*" ? 2 : 1;
   if (next >= stems.size() || !IsNearly(words[at], stems.front() + stems[next])) {
@@ -63,10 +63,16 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   // Both are stems.
-  static constexpr std::array<std::string_view, 21> kTelling = {
-      "was",    "were",  "is",       "are",     "has",  "have",  "had",
-      "been",   "got",   "somebody", "someon",  "show", "shows", "say",
-      "report", "still", "stay",     "already", "who",  "which", "cannot"};
+  static constexpr std::array<std::string_view, 24> kTelling = {
+      "was",  "were",     "is",     "are",   "has",    "have",  "had",    "been",
+      "got",  "somebody", "someon", "show",  "shows",  "say",   "report", "still",
+      "stay", "already",  "who",    "which", "cannot", "found", "find",   "sit"};
+  // What follows a state, as in "off since noon" and "a forced stop would do harm".
+  static constexpr std::array<std::string_view, 2> kFollowing = {"since", "would"};
+  // What begins a clause that says how to tell success.
+  static constexpr std::array<std::string_view, 12> kProving = {
+      "accept", "accepted", "acceptanc", "acceptance", "verifi",    "verified",
+      "proof",  "proven",   "evidenc",   "evidence",   "criterion", "criteria"};
   static constexpr std::array<std::string_view, 10> kAsking = {
       "must", "should", "be", "to", "shall", "need", "want", "will", "pleas", "can"};
   constexpr std::size_t kReach = 3;
@@ -77,7 +83,15 @@ bool TellsState(const Sentence& sentence, const CueMatch& match) {
   // "off to on"
   const bool goes_on = match.end + 1 < words.size() && words[match.end] == "to" &&
                        (words[match.end + 1] == "on" || words[match.end + 1] == "off");
-  bool tells = goes_on;
+  const auto has_word = [&](const auto& all, std::size_t at) {
+    return at < words.size() && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin) &&
+           is_one(all, words[at]);
+  };
+  for (std::size_t at = match.begin;
+       at-- > 0 && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin);) {
+    if (is_one(kProving, words[at]) || is_one(kProving, sentence.TextAt(at))) return true;
+  }
+  bool tells = goes_on || has_word(kFollowing, match.end);
   for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
     const std::size_t at = match.begin - back;
     const std::string& word = words[at];

@@ -143,6 +143,15 @@ double GoalSentence::About(const Sentence& sentence) const {
   return static_cast<double>(said) / static_cast<double>(about_.size());
 }
 
+bool GoalSentence::SaysBefore(const Sentence& sentence, std::size_t at) const {
+  return std::any_of(about_.begin(), about_.end(), [&](const Cue& cue) {
+    const std::vector<CueMatch> said = cue.FindAll(sentence);
+    return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
+      return match.end <= at && sentence.ClauseOf(match.begin) == sentence.ClauseOf(at);
+    });
+  });
+}
+
 bool GoalSentence::Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const {
   return std::any_of(about_.begin(), about_.end(), [&](const Cue& cue) {
     const std::vector<CueMatch> said = cue.FindAll(sentence);

@@ -185,6 +185,62 @@ bool IsSurroundings(const Sentence& sentence, std::size_t at) {
   return false;
 }
 
+// Returns whether a clause tells how things are or what happened, and asks for nothing.
+bool IsBackground(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kTelling = {"is",    "are",    "was",      "were",    "am",     "has",
+                                   "had",   "been",   "we",       "our",     "i",      "says",
+                                   "said",  "told",   "keeps",    "kept",    "cannot", "cant",
+                                   "can't", "wont",   "won't",    "lost",    "broke",  "failed",
+                                   "died",  "nobody", "somebody", "someone", "they",   "makes"};
+  static const WordSet kAsking = {"please", "pls",  "plz",   "kindly", "must",   "should",
+                                  "shall",  "need", "needs", "want",   "wants",  "would",
+                                  "could",  "can",  "let",   "make",   "ensure", "wish"};
+  bool tells = false;
+  bool is_first = true;
+  for (const Token& token : sentence.tokens()) {
+    if (token.clause != clause) continue;
+    const std::string text = absl::AsciiStrToLower(token.text);
+    if (kAsking.contains(text)) return false;
+    tells |= kTelling.contains(text) || (is_first && text.ends_with("ing"));
+    is_first = false;
+  }
+  return tells;
+}
+
+// Returns whether what the goal is about is to happen only later, or if something else is so. "If
+// you can" and "if it is off" are ways to ask.
+bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
+  static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
+  static const WordSet kAsking = {"possible", "you",    "i",         "it",      "it's",
+                                  "its",      "that",   "this",      "need",    "so",
+                                  "any",      "needed", "necessary", "anybody", "somebody",
+                                  "not",      "may",    "we",        "somehow", "someone"};
+  static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i", "i'm", "im", "i've"};
+  static const WordSet kDays = {"monday", "tuesday",  "wednesday", "thursday",
+                                "friday", "saturday", "sunday"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  const auto text = [&tokens](std::size_t at) {
+    return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
+  };
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != TokenKind::kWord) continue;
+    const std::string word = text(i);
+    const std::string next = text(i + 1);
+    const bool begins = i == 0 || tokens[i - 1].clause != tokens[i].clause;
+    const bool is_condition = kConditions.contains(word) && !kAsking.contains(next);
+    const bool is_occasion = word == "once" && kSubjects.contains(next);
+    if (begins && (is_condition || is_occasion)) return true;
+    if (word == "when" && kSubjects.contains(next) && next != "the") return true;
+    const bool is_day =
+        word == "tomorrow" || word == "tonight" ||
+        (kDays.contains(word) && i > 0 && (text(i - 1) == "next" || text(i - 1) == "on"));
+    const bool is_told =
+        IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, tokens[i].first_word);
+    if (is_day && !is_told && goal.SaysBefore(sentence, tokens[i].first_word)) return true;
+  }
+  return false;
+}
+
 // Returns whether a short sentence has a noun that no phrasing and no list of words has: "turn on
 // the radio". In longer ones, and beside the server, such nouns are only surroundings.
 bool NamesUnknownThing(const Sentence& sentence, const WordSet& known) {
@@ -405,15 +461,16 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
   return reading;
 }
 
-bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence,
-                                       const std::set<std::size_t>& values) const {
+bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence, const Reading& reading) const {
   return std::any_of(foreign_.begin(), foreign_.end(), [&](const Cue& thing) {
     const std::vector<CueMatch> said = thing.Affirmed(sentence);
     return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
       const std::size_t token = sentence.TokenOf(match.end - 1);
       // "Monitoring" is no monitor.
-      return !values.contains(token) && !sentence.TextAt(match.end - 1).ends_with("ing") &&
-             !IsSurroundings(sentence, match.begin);
+      return !reading.found.tokens.contains(token) &&
+             !sentence.TextAt(match.end - 1).ends_with("ing") &&
+             !IsSurroundings(sentence, match.begin) &&
+             !(reading.fits && IsBackground(sentence, sentence.ClauseOf(match.begin)));
     });
   });
 }
@@ -421,8 +478,9 @@ bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence,
 std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading,
                                     const Sentence& sentence, const Intent& intent) const {
   if (AsksForNoChange(sentence)) return "it asks for no change";
-  const bool is_foreign = NamesUnknownThing(sentence, vocabulary_.known) ||
-                          SpeaksOfOtherThings(sentence, reading.found.tokens);
+  if (AsksForLater(sentence, reader.rules)) return "it is to happen later, or on a condition";
+  const bool is_foreign =
+      NamesUnknownThing(sentence, vocabulary_.known) || SpeaksOfOtherThings(sentence, reading);
   const bool has_names = !reading.found.tokens.empty();
   const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
                              (has_names || SpeaksOfServer(sentence));

@@ -125,8 +125,9 @@ class IntentParser {
   // `plain` is the sentence with "attribute" in place of those.
   Reading ReadAs(const Reader& reader, const Sentence& sentence, const Sentence& plain,
                  double likely) const;
-  // Returns whether the sentence speaks of things that no goal is about, outside of `values`.
-  bool SpeaksOfOtherThings(const Sentence& sentence, const std::set<std::size_t>& values) const;
+  // Returns whether the sentence speaks of things that no goal is about, outside of the values.
+  // Where all that the goal needs is said, clauses that only tell what happened do not matter.
+  bool SpeaksOfOtherThings(const Sentence& sentence, const Reading& reading) const;
   // Returns why the best reading is no answer; empty when it is one.
   std::string RefusalOf(const Reader& reader, const Reading& reading, const Sentence& sentence,
                         const Intent& intent) const;

@@ -20,6 +20,8 @@ constexpr double kLeastValueScore = 1.0;
 constexpr double kOrdinary = 2.0;
 // What a cue in another clause counts less: it is mostly said of something else.
 constexpr double kOtherClause = 1.0;
+// What it counts that a user stands right before a password.
+constexpr double kPair = 1.6;
 // What it counts that a value stands behind the one that it mostly follows.
 constexpr double kInOrder = 0.4;
 // A cue is at most so many words away from its value.
@@ -64,6 +66,8 @@ class NameFinder {
   Assignment Assign(const std::vector<const ValueRule*>& rules) {
     scores_.assign(rules.size(), {});
     followed_.assign(rules.size(), std::nullopt);
+    worth_.clear();
+    for (const ValueRule* const rule : rules) worth_.push_back(rule->optional ? 1.0 : 2.0);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       for (std::size_t other = 0; other < rules.size(); ++other) {
         if (rules[other]->name == rules[r]->follows) followed_[r] = other;
@@ -98,11 +102,22 @@ class NameFinder {
         after = std::max(after, CueScore(match, token.clause, token.end_word, match.begin));
       }
     }
+    if (rule.kind == "user" && IsBeforePassword(index)) after = std::max(after, kPair);
     score += before + after;
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
     const bool weak = token.kind == TokenKind::kWord && ShapeOf(token.text).is_plain();
     if (weak && before + after < 2.0) return -5.0;
     return weak && IsOrdinary(token) ? score - kOrdinary : score;
+  }
+
+  // Returns whether a token stands right before what looks like a password: "kim7 / XK-9!a".
+  bool IsBeforePassword(std::size_t index) const {
+    if (index + 1 >= sentence_.tokens().size()) return false;
+    const Token& next = sentence_.tokens()[index + 1];
+    const TokenShape shape = ShapeOf(next.text);
+    const bool is_password = shape.sign || (shape.digit && (shape.dash || shape.upper));
+    return is_password && next.clause <= sentence_.tokens()[index].clause + 1 &&
+           std::find(candidates_.begin(), candidates_.end(), index + 1) != candidates_.end();
   }
 
   // Returns whether the words before a token say that it is no more: "from", "the old tag".
@@ -125,11 +140,14 @@ class NameFinder {
   // The words [from, to) lie between the cue and the value, which stands in `clause`.
   double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
                   std::size_t to) const {
-    const std::size_t distance = to - from;
+    static const WordSet kLinks = {"is", "be", "shall", "should", "will", "ought", "call"};
+    std::size_t links = 0;
+    for (std::size_t at = from; at < to; ++at) links += kLinks.contains(sentence_.words()[at]);
+    const std::size_t distance = to - from - links;
     if (distance > kReachOfCue) return 0.0;
     double score =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
-    score -= 0.7 * static_cast<double>(distance);
+    score -= 0.7 * static_cast<double>(distance) + 0.2 * static_cast<double>(links);
     if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
     for (const std::size_t other : candidates_) {
       const std::size_t word = sentence_.tokens()[other].first_word;
@@ -164,8 +182,7 @@ class NameFinder {
                                    candidates_[c]) != chosen.begin() + static_cast<long>(rule);
       if (taken || scores_[rule][c] < kLeastValueScore) continue;
       chosen[rule] = candidates_[c];
-      // Any value is better than none.
-      Search(rule + 1, total + scores_[rule][c] + 2.0, chosen);
+      Search(rule + 1, total + scores_[rule][c] + worth_[rule], chosen);
     }
     chosen[rule] = std::nullopt;
   }
@@ -174,6 +191,8 @@ class NameFinder {
   const WordSet& english_;
   const std::vector<std::size_t>& candidates_;
   std::vector<std::vector<double>> scores_;  // [rules][candidates]
+  // [rules]: how much better any value is than none.
+  std::vector<double> worth_;
   // [rules]: the index of the rule whose value it mostly follows.
   std::vector<std::optional<std::size_t>> followed_;
   double best_total_ = 0.0;

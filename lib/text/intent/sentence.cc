@@ -79,6 +79,24 @@ TokenKind KindOf(std::string_view text) {
   return TokenKind::kWord;
 }
 
+// Returns whether a slash is part of a value, as in "INV/3007" and "Roter/Hut8", rather than
+// between a user and a password or two passwords: what stands before it has a capital and is no
+// administrator, and only one side has a digit.
+bool HasSlashInside(std::string_view text) {
+  static constexpr std::array<std::string_view, 3> kUsers = {"administrator", "admin", "root"};
+  const std::string_view before = text.substr(0, text.find('/'));
+  const bool has_capital = std::any_of(before.begin(), before.end(), [](char byte) {
+    return absl::ascii_isupper(static_cast<unsigned char>(byte));
+  });
+  const bool is_user = std::find(kUsers.begin(), kUsers.end(),
+                                 absl::AsciiStrToLower(std::string(before))) != kUsers.end();
+  const std::string_view after = text.substr(std::min(text.size(), before.size()));
+  const auto has_digit = [](std::string_view side) {
+    return std::any_of(side.begin(), side.end(), IsDigit);
+  };
+  return has_capital && !is_user && has_digit(before) != has_digit(after);
+}
+
 bool EndsClause(char byte) {
   return std::string_view(",;.!?").find(byte) != std::string_view::npos;
 }
@@ -191,7 +209,7 @@ void Sentence::Add(std::string_view text, bool quoted) {
   const TokenKind kind = KindOf(text);
   if (kind == TokenKind::kWord) {
     std::size_t cut = text.find('=');
-    if (cut == text.npos) cut = text.find('/');
+    if (cut == text.npos && !HasSlashInside(text)) cut = text.find('/');
     if (cut == text.npos || cut == 0) {
       cut = text.find(':');
       if (cut != text.npos && !IsAllOf(text.substr(0, cut), IsLetter)) cut = text.npos;
@@ -217,13 +235,23 @@ void Sentence::AddWords(const Speller* speller) {
       words_.push_back("<version>");
     } else {
       const bool is_word = token.kind == TokenKind::kWord;
-      if (is_word && speller != nullptr) token.meant = speller->Meant(token.text).value_or("");
+      if (is_word && speller != nullptr) {
+        token.meant = speller->Meant(token.text).value_or("");
+        token.is_right = !token.meant.empty() || speller->Knows(token.text);
+      }
       tokens::AppendWords(token.meant.empty() ? token.text : token.meant,
                           words_.size() + kWordsOfToken, words_);
     }
     token.end_word = words_.size();
     token_of_.resize(words_.size(), i);
   }
+}
+
+bool Sentence::Says(std::size_t at, std::string_view stem) const {
+  const std::string& word = words_[at];
+  // Stems of one word may differ so: "revive" and "revived".
+  const bool is_same = word == stem || word + "e" == stem || word == std::string(stem) + "e";
+  return is_same || (!tokens_[token_of_[at]].is_right && IsNearly(word, stem));
 }
 
 std::string Sentence::TextAt(std::size_t word) const {

@@ -36,6 +36,8 @@ struct Token {
   std::size_t clause = 0;
   // What the speller made of it; empty when it is right as it is.
   std::string meant = {};
+  // Whether it was, or has become, a word that the speller knows.
+  bool is_right = false;
 };
 
 class Sentence {
@@ -58,6 +60,9 @@ class Sentence {
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
   // Returns the text of that token, in lower case.
   std::string TextAt(std::size_t word) const;
+  // Returns whether the word at `at` is `stem`, or a slip of the finger away from it and no word
+  // that the speller knows.
+  bool Says(std::size_t at, std::string_view stem) const;
   // Returns the clause in which a word stands.
   std::size_t ClauseOf(std::size_t word) const { return tokens_[token_of_[word]].clause; }
 

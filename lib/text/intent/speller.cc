@@ -4,6 +4,7 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace shoal::intent {
@@ -54,11 +55,16 @@ std::optional<std::string> Speller::Meant(std::string_view word) const {
     return absl::ascii_islower(static_cast<unsigned char>(byte));
   });
   if (!is_plain || lower.size() < kShortest) return std::nullopt;
-  for (const WordSet* const right : {&telling_, &phrased_, &others_}) {
-    if (right->contains(lower)) return std::nullopt;
-  }
+  if (Knows(lower)) return std::nullopt;
   if (auto nearest = Nearest(lower, telling_)) return nearest;
   return Nearest(lower, phrased_);
+}
+
+bool Speller::Knows(std::string_view word) const {
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
+  const std::array<const WordSet*, 3> lists = {&telling_, &phrased_, &others_};
+  return std::any_of(lists.begin(), lists.end(),
+                     [&lower](const WordSet* list) { return list->contains(lower); });
 }
 
 }  // namespace shoal::intent

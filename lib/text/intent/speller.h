@@ -31,6 +31,9 @@ class Speller {
   // is no plain word.
   std::optional<std::string> Meant(std::string_view word) const;
 
+  // Returns whether `word` is right as it is, because some list has it.
+  bool Knows(std::string_view word) const;
+
  private:
   const std::map<std::string, std::string, std::less<>> abbreviations_;
   const WordSet telling_;

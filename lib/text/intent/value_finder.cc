@@ -123,18 +123,22 @@ class ValueFinder {
 
   // Returns the state that the words from `at` on give to what stands before them, or 0.
   int StateAfter(std::size_t at, bool in_clause) const {
-    static constexpr std::array<std::string_view, 20> kBetween = {
-        "and", "or",  "must",    "be",       "should", "is",  "are",  "has",  "have",   "to",
-        "get", "lan", "service", "protocol", "over",   "all", "both", "ipmi", "telnet", "needs"};
+    static constexpr std::array<std::string_view, 25> kBetween = {
+        "and",    "or",    "must",   "be",       "should",   "is",   "are", "has",  "have",
+        "to",     "get",   "lan",    "service",  "protocol", "over", "all", "both", "ipmi",
+        "telnet", "needs", "turned", "switched", "set",      "put",  "kept"};
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
     for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
       const std::string text = sentence_.TextAt(at);
       const bool before_article =
-          at + 1 < words().size() && (words()[at + 1] == "the" || words()[at + 1] == "this");
-      if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated")
+          at + 1 < words().size() &&
+          (words()[at + 1] == "the" || words()[at + 1] == "this" || words()[at + 1] == "lan");
+      if (text == "on" && before_article) continue;
+      if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated") {
         return -1;
-      if ((text == "on" && !before_article) || text == "enabled" || text == "active") return 1;
+      }
+      if (text == "on" || text == "enabled" || text == "active") return 1;
       if (std::find(kBetween.begin(), kBetween.end(), text) == kBetween.end()) return 0;
     }
     return 0;
@@ -208,6 +212,10 @@ class ValueFinder {
     }
     if (said.size() > rules.size()) {
       std::erase_if(said, [](const auto& one) { return !one.second; });
+    }
+    // "Off: A and B" gives both the value of the first.
+    for (std::size_t i = 1; said.size() == rules.size() && i < said.size(); ++i) {
+      if (!said[i].second) said[i].second = said[i - 1].second;
     }
     if (said.size() > rules.size()) {
       found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
@@ -353,9 +361,10 @@ class ValueFinder {
     for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
       const Token& token = sentence_.tokens()[i];
       const bool is_address = token.kind == TokenKind::kUrl || token.kind == TokenKind::kVersion ||
-                              (token.kind == TokenKind::kHost && ShapeOf(token.text).digit);
+                              (token.kind == TokenKind::kHost && ShapeOf(token.text).digit &&
+                               !ShapeOf(token.text).upper);
       if (is_address || IsOfAttribute(token)) continue;
-      const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token);
+      const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token) && !IsNameOfUser(i);
       const TokenShape shape = ShapeOf(token.text);
       const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
       if (is_word || bare || token.text.size() < 2) continue;
@@ -409,13 +418,43 @@ class ValueFinder {
     }
   }
 
-  // Returns the administrator whom the sentence names, or `captured`.
+  // Returns the administrator whom the sentence names, or `captured`. "Admin" is one only where it
+  // stands as a name.
   Json Administrator(const Json& captured) const {
-    for (const Token& token : sentence_.tokens()) {
+    for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
+      const Token& token = sentence_.tokens()[i];
       const std::string name = absl::AsciiStrToLower(token.text);
-      if (name == "root" || name == "administrator") return token.text;
+      const bool is_named = name == "admin" && StandsAsName(i);
+      if (is_named || name == "root" || name == "administrator") return token.text;
     }
     return captured;
+  }
+
+  // Returns whether a word of the language is a user's name by where it stands.
+  bool IsNameOfUser(std::size_t index) const {
+    static const WordSet kNever = {
+        "operator", "operators", "administrator", "admin",    "root",  "readonly", "role",
+        "user",     "account",   "the",           "a",        "an",    "this",     "that",
+        "these",    "it",        "its",           "new",      "old",   "own",      "my",
+        "our",      "your",      "their",         "password", "pw",    "his",      "her",
+        "each",     "all",       "one",           "another",  "local", "event"};
+    const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
+    return !kNever.contains(name) && StandsAsName(index);
+  }
+
+  // Returns whether a token stands where a user's name does: "as boss with", "user chief,
+  // password".
+  bool StandsAsName(std::size_t index) const {
+    static const WordSet kBefore = {"as",   "user", "username", "account", "named",
+                                    "like", "use",  "login",    "called",  "for"};
+    static const WordSet kAfter = {"with", "password", "pw",    "passwd",
+                                   "pwd",  "pass",     "using", "and"};
+    const std::vector<Token>& tokens = sentence_.tokens();
+    if (index == 0 || !kBefore.contains(absl::AsciiStrToLower(tokens[index - 1].text)))
+      return false;
+    if (index + 1 == tokens.size() || tokens[index + 1].clause != tokens[index].clause) return true;
+    const Token& next = tokens[index + 1];
+    return kAfter.contains(absl::AsciiStrToLower(next.text)) || LooksLikeValue(next);
   }
 
   const Sentence& sentence_;

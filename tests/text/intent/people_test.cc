@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar of people's own sentences: people.tsv holds, for each sentence, the capture, the goal or
-// "-" for a sentence that must be refused, and the values as JSON. SHOAL_SAID names another file.
+// "-" for a sentence that must be refused, and the values as JSON. SHOAL_SAID names another file;
+// with SHOAL_SAID_SHOW the sentences of it that are misunderstood are printed.
 // operators.tsv has more of the kind.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -48,6 +50,13 @@ struct Tally {
   int refused_wrong = 0;
 };
 
+void Show(const Said& said, const Intent& intent) {
+  if (std::getenv("SHOAL_SAID_SHOW") == nullptr) return;
+  std::printf("%s\n  wants %s %s on %s\n  reads %s %s %s\n", said.text.c_str(), said.goal.c_str(),
+              said.values.dump().c_str(), said.capture.c_str(), intent.goal.c_str(),
+              Json(intent.values).dump().c_str(), intent.refusal.c_str());
+}
+
 Tally Judge(const std::string& path) {
   Tally tally;
   for (const Said& said : ReadSaid(path)) {
@@ -57,6 +66,7 @@ Tally Judge(const std::string& path) {
     if (said.goal == "-") {
       ++tally.wrong;
       tally.refused_wrong += refused ? 1 : 0;
+      if (!refused) Show(said, intent);
       continue;
     }
     ++tally.valid;
@@ -64,6 +74,7 @@ Tally Judge(const std::string& path) {
     const bool same = !refused && intents.size() == 1 && intent.goal == said.goal &&
                       Json(intent.values) == said.values;
     tally.exact += same ? 1 : 0;
+    if (!same) Show(said, intent);
   }
   return tally;
 }
