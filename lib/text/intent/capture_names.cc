@@ -62,15 +62,15 @@ std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
     ways.insert(ways.end(), {"on", "enable", "activate", "true"});
   }
   if (text == "Disabled" || text == "Off") {
-    ways.insert(ways.end(), {"off", "disable", "deactivate", "false"});
+    ways.insert(ways.end(), {"off", "disable", "deactivate", "false", "inactive", "kill"});
   }
   return ways;
 }
 
 // Returns whether the word at `at` is a preposition: "on" in "on the server".
 bool IsPreposition(const std::vector<std::string>& words, std::size_t at) {
-  static constexpr std::array<std::string_view, 8> kAfter = {"the", "this", "that",   "our",
-                                                             "my",  "all",  "<host>", "server"};
+  static constexpr std::array<std::string_view, 9> kAfter = {
+      "the", "this", "that", "our", "my", "all", "<host>", "server", "default"};
   return words[at] == "on" && at + 1 < words.size() &&
          std::find(kAfter.begin(), kAfter.end(), words[at + 1]) != kAfter.end();
 }

@@ -80,9 +80,13 @@ bool TellsState(const Sentence& sentence, const CueMatch& match) {
     return std::find(all.begin(), all.end(), word) != all.end();
   };
   const std::vector<std::string>& words = sentence.words();
-  // "off to on"
-  const bool goes_on = match.end + 1 < words.size() && words[match.end] == "to" &&
-                       (words[match.end + 1] == "on" || words[match.end + 1] == "off");
+  // "off to on", "system off to system on", "a powered-down box"
+  const auto is_state = [&words](std::size_t at) {
+    return at < words.size() && (words[at] == "on" || words[at] == "off");
+  };
+  const bool goes_on = (match.end < words.size() && words[match.end] == "to" &&
+                        (is_state(match.end + 1) || is_state(match.end + 2))) ||
+                       sentence.TextAt(match.begin).find("ed-") != std::string::npos;
   const auto has_word = [&](const auto& all, std::size_t at) {
     return at < words.size() && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin) &&
            is_one(all, words[at]);

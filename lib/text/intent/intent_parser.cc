@@ -153,6 +153,14 @@ bool IsNoRequest(std::string_view piece) {
          (first == "in" && second == "case") || (first == "once" && kSubjects.contains(second));
 }
 
+// Returns whether a piece of a text speaks of things that were named before it: "switch such relics
+// off".
+bool PointsBack(std::string_view piece) {
+  static const Cue kBack("them|they|those|these|such|its|both");
+  const Sentence sentence(piece);
+  return kBack.Find(sentence).has_value() && !SpeaksOfServer(sentence);
+}
+
 // Returns whether a quotation, or what looks like a name or a password, is neither among `found`
 // nor known.
 bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found,
@@ -211,13 +219,14 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
 // you can" and "if it is off" are ways to ask.
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
   static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
-  static const WordSet kAsking = {"possible", "you",    "i",         "it",      "it's",
-                                  "its",      "that",   "this",      "need",    "so",
-                                  "any",      "needed", "necessary", "anybody", "somebody",
-                                  "not",      "may",    "we",        "somehow", "someone"};
+  static const WordSet kAsking = {"possible", "you",       "i",       "it",       "it's", "its",
+                                  "that",     "this",      "he",      "need",     "so",   "any",
+                                  "needed",   "necessary", "anybody", "somebody", "not",  "may",
+                                  "we",       "somehow",   "someone"};
   static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i", "i'm", "im", "i've"};
   static const WordSet kDays = {"monday", "tuesday",  "wednesday", "thursday",
                                 "friday", "saturday", "sunday"};
+  static const WordSet kJoints = {"so", "and", "but", "then", "or", "only"};
   const std::vector<Token>& tokens = sentence.tokens();
   const auto text = [&tokens](std::size_t at) {
     return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
@@ -226,7 +235,8 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
     if (tokens[i].kind != TokenKind::kWord) continue;
     const std::string word = text(i);
     const std::string next = text(i + 1);
-    const bool begins = i == 0 || tokens[i - 1].clause != tokens[i].clause;
+    const bool begins =
+        i == 0 || tokens[i - 1].clause != tokens[i].clause || kJoints.contains(text(i - 1));
     const bool is_condition = kConditions.contains(word) && !kAsking.contains(next);
     const bool is_occasion = word == "once" && kSubjects.contains(next);
     if (begins && (is_condition || is_occasion)) return true;
@@ -598,8 +608,9 @@ absl::StatusOr<std::vector<Intent>> IntentParser::GoalsOf(std::string_view text,
       }
       const std::size_t from = pieces[first].begin;
       SHOAL_ASSIGN_OR_RETURN(Intent one, Parse(text.substr(from, pieces[last].end - from)));
-      const bool is_understood =
-          one.refusal.empty() && one.score >= kLeastPartScore && !one.leaves_values;
+      const bool is_understood = one.refusal.empty() && one.score >= kLeastPartScore &&
+                                 !one.leaves_values &&
+                                 !(one.values.empty() && PointsBack(one.text));
       if (!is_understood || AsksForMore(one, best)) continue;
       best.clear();
       best.push_back(std::move(one));

@@ -21,11 +21,17 @@ constexpr double kOrdinary = 2.0;
 // What a cue in another clause counts less: it is mostly said of something else.
 constexpr double kOtherClause = 1.0;
 // What it counts that a user stands right before a password.
-constexpr double kPair = 1.6;
+constexpr double kPair = 2.0;
 // What it counts that a value stands behind the one that it mostly follows.
 constexpr double kInOrder = 0.4;
 // A cue is at most so many words away from its value.
 constexpr std::size_t kReachOfCue = 3;
+
+// Whether a token has a point or an underscore inside, as names have and words have not.
+bool IsJoinedName(const Token& token) {
+  const std::size_t at = token.text.find_first_of("._");
+  return at != token.text.npos && at > 0 && at + 1 < token.text.size();
+}
 
 double ShapeScore(const std::string& kind, const Token& token) {
   const TokenShape shape = ShapeOf(token.text);
@@ -38,6 +44,7 @@ double ShapeScore(const std::string& kind, const Token& token) {
     if (shape.upper && shape.lower && mixed) score -= 0.5;
     if (shape.dash && shape.digit && shape.upper) score -= 1.0;
     if (!shape.lower && !shape.upper) score -= 4.0;
+    if (IsJoinedName(token)) score += 0.7;
     if (!token.text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(token.text[0]))) {
       score -= 1.0;
     }
@@ -47,6 +54,7 @@ double ShapeScore(const std::string& kind, const Token& token) {
     if (shape.dash && shape.digit) score += 0.5;
     if (shape.upper && shape.lower && shape.digit) score += 0.5;
     if (shape.is_plain()) score -= 1.5;
+    if (token.text.find(' ') != token.text.npos) score -= 1.5;
   } else {
     if (shape.digit) score += 1.0;
     if (shape.upper) score += 0.5;
@@ -105,19 +113,25 @@ class NameFinder {
     if (rule.kind == "user" && IsBeforePassword(index)) after = std::max(after, kPair);
     score += before + after;
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
-    const bool weak = token.kind == TokenKind::kWord && ShapeOf(token.text).is_plain();
+    const bool weak = token.kind == TokenKind::kWord && ShapeOf(token.text).is_plain() &&
+                      !(rule.kind == "user" && IsJoinedName(token));
     if (weak && before + after < 2.0) return -5.0;
-    return weak && IsOrdinary(token) ? score - kOrdinary : score;
+    const bool begins = index == 0 && ShapeOf(token.text).upper;
+    return weak && (begins || IsOrdinary(token)) ? score - kOrdinary : score;
   }
 
   // Returns whether a token stands right before what looks like a password: "kim7 / XK-9!a".
   bool IsBeforePassword(std::size_t index) const {
-    if (index + 1 >= sentence_.tokens().size()) return false;
-    const Token& next = sentence_.tokens()[index + 1];
+    // A slash may stand between them.
+    std::size_t behind = index + 1;
+    const auto is_mark = [this](std::size_t at) { return sentence_.tokens()[at].text == "/"; };
+    if (behind < sentence_.tokens().size() && is_mark(behind)) ++behind;
+    if (behind >= sentence_.tokens().size()) return false;
+    const Token& next = sentence_.tokens()[behind];
     const TokenShape shape = ShapeOf(next.text);
     const bool is_password = shape.sign || (shape.digit && (shape.dash || shape.upper));
     return is_password && next.clause <= sentence_.tokens()[index].clause + 1 &&
-           std::find(candidates_.begin(), candidates_.end(), index + 1) != candidates_.end();
+           std::find(candidates_.begin(), candidates_.end(), behind) != candidates_.end();
   }
 
   // Returns whether the words before a token say that it is no more: "from", "the old tag".
@@ -140,7 +154,9 @@ class NameFinder {
   // The words [from, to) lie between the cue and the value, which stands in `clause`.
   double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
                   std::size_t to) const {
-    static const WordSet kLinks = {"is", "be", "shall", "should", "will", "ought", "call"};
+    static const WordSet kLinks = {"is",    "be",    "shall", "should",   "will",
+                                   "ought", "call",  "the",   "account",  "user",
+                                   "name",  "login", "old",   "colleague"};
     std::size_t links = 0;
     for (std::size_t at = from; at < to; ++at) links += kLinks.contains(sentence_.words()[at]);
     const std::size_t distance = to - from - links;

@@ -250,7 +250,10 @@ void Sentence::AddWords(const Speller* speller) {
 bool Sentence::Says(std::size_t at, std::string_view stem) const {
   const std::string& word = words_[at];
   // Stems of one word may differ so: "revive" and "revived".
-  const bool is_same = word == stem || word + "e" == stem || word == std::string(stem) + "e";
+  constexpr std::size_t kShortest = 4;
+  const bool is_long = std::min(word.size(), stem.size()) >= kShortest;
+  const bool is_same =
+      word == stem || (is_long && (word + "e" == stem || word == std::string(stem) + "e"));
   return is_same || (!tokens_[token_of_[at]].is_right && IsNearly(word, stem));
 }
 

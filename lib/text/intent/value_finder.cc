@@ -128,7 +128,7 @@ class ValueFinder {
         "to",     "get",   "lan",    "service",  "protocol", "over", "all", "both", "ipmi",
         "telnet", "needs", "turned", "switched", "set",      "put",  "kept"};
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
-    for (std::size_t reach = 0; reach < 6 && at < words().size(); ++reach, ++at) {
+    for (std::size_t reach = 0; reach < 8 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
       const std::string text = sentence_.TextAt(at);
       const bool before_article =
@@ -432,12 +432,19 @@ class ValueFinder {
 
   // Returns whether a word of the language is a user's name by where it stands.
   bool IsNameOfUser(std::size_t index) const {
-    static const WordSet kNever = {
-        "operator", "operators", "administrator", "admin",    "root",  "readonly", "role",
-        "user",     "account",   "the",           "a",        "an",    "this",     "that",
-        "these",    "it",        "its",           "new",      "old",   "own",      "my",
-        "our",      "your",      "their",         "password", "pw",    "his",      "her",
-        "each",     "all",       "one",           "another",  "local", "event"};
+    static const WordSet kNever = {"operator", "operators", "administrator",
+                                   "admin",    "root",      "readonly",
+                                   "role",     "user",      "account",
+                                   "the",      "a",         "an",
+                                   "this",     "that",      "these",
+                                   "it",       "its",       "new",
+                                   "old",      "own",       "my",
+                                   "our",      "your",      "their",
+                                   "with",     "session",   "sessions",
+                                   "by",       "using",     "password",
+                                   "pw",       "his",       "her",
+                                   "each",     "all",       "one",
+                                   "another",  "local",     "event"};
     const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
     return !kNever.contains(name) && StandsAsName(index);
   }
@@ -445,8 +452,9 @@ class ValueFinder {
   // Returns whether a token stands where a user's name does: "as boss with", "user chief,
   // password".
   bool StandsAsName(std::size_t index) const {
-    static const WordSet kBefore = {"as",   "user", "username", "account", "named",
-                                    "like", "use",  "login",    "called",  "for"};
+    static const WordSet kBefore = {
+        "as",      "in",    "by",   "administrator", "under", "user",   "username",
+        "account", "named", "like", "use",           "login", "called", "for"};
     static const WordSet kAfter = {"with", "password", "pw",    "passwd",
                                    "pwd",  "pass",     "using", "and"};
     const std::vector<Token>& tokens = sentence_.tokens();
