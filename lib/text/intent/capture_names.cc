@@ -59,10 +59,11 @@ std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
   std::vector<std::string> ways = {text};
   if (!loosely) return ways;
   if (text == "Enabled" || text == "On") {
-    ways.insert(ways.end(), {"on", "enable", "activate", "true"});
+    ways.insert(ways.end(), {"on", "enable", "activate", "activation", "true"});
   }
   if (text == "Disabled" || text == "Off") {
-    ways.insert(ways.end(), {"off", "disable", "deactivate", "false", "inactive", "kill"});
+    ways.insert(ways.end(),
+                {"off", "disable", "deactivate", "false", "inactive", "kill", "deactivation"});
   }
   return ways;
 }

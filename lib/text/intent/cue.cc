@@ -46,8 +46,9 @@ std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
 
 bool IsNegated(const Sentence& sentence, std::size_t at) {
   const std::vector<std::string>& words = sentence.words();
-  static constexpr std::array<std::string_view, 11> kNot = {
-      "no", "not", "never", "without", "don", "dont", "avoid", "nor", "neither", "than", "instead"};
+  static constexpr std::array<std::string_view, 12> kNot = {
+      "no",   "nothing", "not", "never",   "without", "don",
+      "dont", "avoid",   "nor", "neither", "than",    "instead"};
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
@@ -63,10 +64,10 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   // Both are stems.
-  static constexpr std::array<std::string_view, 24> kTelling = {
-      "was",  "were",     "is",     "are",   "has",    "have",  "had",    "been",
-      "got",  "somebody", "someon", "show",  "shows",  "say",   "report", "still",
-      "stay", "already",  "who",    "which", "cannot", "found", "find",   "sit"};
+  static constexpr std::array<std::string_view, 30> kTelling = {
+      "was",    "were",  "is",    "are", "has",    "have",  "had",  "been",    "got",   "somebody",
+      "someon", "show",  "shows", "say", "report", "still", "stay", "already", "who",   "which",
+      "cannot", "found", "find",  "sit", "stand",  "lie",   "hate", "being",   "since", "because"};
   // What follows a state, as in "off since noon" and "a forced stop would do harm".
   static constexpr std::array<std::string_view, 2> kFollowing = {"since", "would"};
   // What begins a clause that says how to tell success.

@@ -37,7 +37,7 @@ constexpr std::size_t kFewWords = 4;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
 constexpr double kLeastProbability = 0.0002;
 // A sentence that says all cues may mention other things where the goal is at least so likely.
-constexpr double kLeastWithOtherThings = 0.2;
+constexpr double kLeastWithOtherThings = 0.1;
 // How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
 constexpr double kFits = 7.0;
 constexpr std::size_t kAlternatives = 3;
@@ -128,6 +128,8 @@ bool AsksForNoChange(const Sentence& sentence) {
   if (sentence.is_question()) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
+  static const Cue kWhether("whether");
+  if (kWhether.Find(sentence)) return true;
   if (kAlone.Find(sentence)) return true;
   const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
     return !kPolite.contains(absl::AsciiStrToLower(token.text));
@@ -195,11 +197,12 @@ bool IsSurroundings(const Sentence& sentence, std::size_t at) {
 
 // Returns whether a clause tells how things are or what happened, and asks for nothing.
 bool IsBackground(const Sentence& sentence, std::size_t clause) {
-  static const WordSet kTelling = {"is",    "are",    "was",      "were",    "am",     "has",
-                                   "had",   "been",   "we",       "our",     "i",      "says",
-                                   "said",  "told",   "keeps",    "kept",    "cannot", "cant",
-                                   "can't", "wont",   "won't",    "lost",    "broke",  "failed",
-                                   "died",  "nobody", "somebody", "someone", "they",   "makes"};
+  static const WordSet kTelling = {
+      "is",      "are",    "was",      "were",    "am",    "has",  "had",    "been",
+      "we",      "our",    "i",        "says",    "said",  "told", "keeps",  "kept",
+      "cannot",  "cant",   "can't",    "wont",    "won't", "lost", "broke",  "failed",
+      "died",    "nobody", "somebody", "someone", "they",  "sits", "stands", "lies",
+      "doesn't", "doesnt", "hates",    "hate",    "makes"};
   static const WordSet kAsking = {"please", "pls",  "plz",   "kindly", "must",   "should",
                                   "shall",  "need", "needs", "want",   "wants",  "would",
                                   "could",  "can",  "let",   "make",   "ensure", "wish"};
@@ -215,6 +218,15 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
   return tells;
 }
 
+// Returns whether a piece of a text asks for nothing in any of its clauses.
+bool OnlyTells(std::string_view piece) {
+  const Sentence sentence(piece);
+  const std::vector<Token>& tokens = sentence.tokens();
+  return std::all_of(tokens.begin(), tokens.end(), [&sentence](const Token& token) {
+    return IsBackground(sentence, token.clause);
+  });
+}
+
 // Returns whether what the goal is about is to happen only later, or if something else is so. "If
 // you can" and "if it is off" are ways to ask.
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
@@ -223,7 +235,7 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
                                   "that",     "this",      "he",      "need",     "so",   "any",
                                   "needed",   "necessary", "anybody", "somebody", "not",  "may",
                                   "we",       "somehow",   "someone"};
-  static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i", "i'm", "im", "i've"};
+  static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i'm", "im", "i've"};
   static const WordSet kDays = {"monday", "tuesday",  "wednesday", "thursday",
                                 "friday", "saturday", "sunday"};
   static const WordSet kJoints = {"so", "and", "but", "then", "or", "only"};
@@ -231,6 +243,7 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
   const auto text = [&tokens](std::size_t at) {
     return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
   };
+  const bool is_asked = sentence.has_question();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != TokenKind::kWord) continue;
     const std::string word = text(i);
@@ -239,13 +252,17 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
         i == 0 || tokens[i - 1].clause != tokens[i].clause || kJoints.contains(text(i - 1));
     const bool is_condition = kConditions.contains(word) && !kAsking.contains(next);
     const bool is_occasion = word == "once" && kSubjects.contains(next);
-    if (begins && (is_condition || is_occasion)) return true;
+    const bool is_case = word == "in" && next == "case" && text(i + 2) != "of";
+    const bool is_inverted = i == 0 && word == "should" && !is_asked;
+    if (begins && (is_condition || is_occasion || is_case || is_inverted)) return true;
     if (word == "when" && kSubjects.contains(next) && next != "the") return true;
     const bool is_day =
         word == "tomorrow" || word == "tonight" ||
         (kDays.contains(word) && i > 0 && (text(i - 1) == "next" || text(i - 1) == "on"));
+    const bool is_span = word == "next" && (next == "week" || next == "month");
     const bool is_told =
         IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, tokens[i].first_word);
+    if (is_span && !is_told) return true;
     if (is_day && !is_told && goal.SaysBefore(sentence, tokens[i].first_word)) return true;
   }
   return false;
@@ -491,7 +508,7 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
   if (AsksForLater(sentence, reader.rules)) return "it is to happen later, or on a condition";
   const bool is_foreign =
       NamesUnknownThing(sentence, vocabulary_.known) || SpeaksOfOtherThings(sentence, reading);
-  const bool has_names = !reading.found.tokens.empty();
+  const bool has_names = !reading.found.values.empty();
   const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
                              (has_names || SpeaksOfServer(sentence));
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
@@ -608,9 +625,9 @@ absl::StatusOr<std::vector<Intent>> IntentParser::GoalsOf(std::string_view text,
       }
       const std::size_t from = pieces[first].begin;
       SHOAL_ASSIGN_OR_RETURN(Intent one, Parse(text.substr(from, pieces[last].end - from)));
-      const bool is_understood = one.refusal.empty() && one.score >= kLeastPartScore &&
-                                 !one.leaves_values &&
-                                 !(one.values.empty() && PointsBack(one.text));
+      const bool is_understood =
+          one.refusal.empty() && one.score >= kLeastPartScore && !one.leaves_values &&
+          !(one.values.empty() && PointsBack(one.text)) && !OnlyTells(one.text);
       if (!is_understood || AsksForMore(one, best)) continue;
       best.clear();
       best.push_back(std::move(one));

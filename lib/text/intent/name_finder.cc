@@ -16,6 +16,8 @@ using Assignment = std::vector<std::optional<std::size_t>>;
 
 // A sum of shape and cues below this is no value.
 constexpr double kLeastValueScore = 1.0;
+// A plain word needs cues of so much.
+constexpr double kLeastOfWord = 1.8;
 // How much worse a word of the language is as a name.
 constexpr double kOrdinary = 2.0;
 // What a cue in another clause counts less: it is mostly said of something else.
@@ -115,7 +117,7 @@ class NameFinder {
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
     const bool weak = token.kind == TokenKind::kWord && ShapeOf(token.text).is_plain() &&
                       !(rule.kind == "user" && IsJoinedName(token));
-    if (weak && before + after < 2.0) return -5.0;
+    if (weak && before + after < kLeastOfWord) return -5.0;
     const bool begins = index == 0 && ShapeOf(token.text).upper;
     return weak && (begins || IsOrdinary(token)) ? score - kOrdinary : score;
   }

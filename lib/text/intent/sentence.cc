@@ -155,6 +155,8 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
   text = text.substr(0, kMaxBytes);
   text.remove_prefix(TicketLength(text));
   is_question_ = AsksForInformation(text);
+  const std::size_t last_byte = text.find_last_not_of(kSpaces);
+  has_question_ = last_byte != text.npos && text[last_byte] == '?';
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuotes = {
       {{"\"", "\""}, {"`", "`"}, {"\u201c", "\u201d"}, {"'", "'"}}};
   while (!text.empty()) {
@@ -167,6 +169,10 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       const bool opens = text.substr(inside - open.size()).starts_with(open);
       const std::size_t end = opens ? text.find(close, inside) : text.npos;
       if (end == text.npos || end == inside) continue;
+      // A quotation of so many words is what somebody said, and no value.
+      constexpr std::ptrdiff_t kMostSpaces = 3;
+      const std::string_view inner = text.substr(inside, end - inside);
+      if (std::count(inner.begin(), inner.end(), ' ') > kMostSpaces) continue;
       Add(text.substr(inside, end - inside), true);
       text.remove_prefix(end + close.size());
       if (!text.empty() && EndsClause(text.front())) ++clause_;
@@ -209,6 +215,9 @@ void Sentence::Add(std::string_view text, bool quoted) {
   const TokenKind kind = KindOf(text);
   if (kind == TokenKind::kWord) {
     std::size_t cut = text.find('=');
+    // No property has a digit before the sign, but a password may.
+    const std::string_view key = text.substr(0, cut);
+    if (std::any_of(key.begin(), key.end(), IsDigit)) cut = text.npos;
     if (cut == text.npos && !HasSlashInside(text)) cut = text.find('/');
     if (cut == text.npos || cut == 0) {
       cut = text.find(':');

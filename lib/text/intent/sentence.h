@@ -56,6 +56,8 @@ class Sentence {
   // Whether it only asks for information: "Is Secure Boot enabled?". Questions that ask for an
   // action ("is it possible to ..."), and sentences of which only a part is a question, do not.
   bool is_question() const { return is_question_; }
+  // Whether it ends with a question mark.
+  bool has_question() const { return has_question_; }
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
   // Returns the text of that token, in lower case.
@@ -76,6 +78,7 @@ class Sentence {
   std::vector<std::size_t> token_of_;
   std::size_t clause_ = 0;
   bool is_question_ = false;
+  bool has_question_ = false;
 };
 
 // Returns whether the word is `stem` or a slip of the finger away from it: for at least five

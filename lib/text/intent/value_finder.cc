@@ -2,6 +2,7 @@
 #include "text/intent/value_finder.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 
 #include <algorithm>
 #include <array>
@@ -123,10 +124,10 @@ class ValueFinder {
 
   // Returns the state that the words from `at` on give to what stands before them, or 0.
   int StateAfter(std::size_t at, bool in_clause) const {
-    static constexpr std::array<std::string_view, 25> kBetween = {
-        "and",    "or",    "must",   "be",       "should",   "is",   "are", "has",  "have",
-        "to",     "get",   "lan",    "service",  "protocol", "over", "all", "both", "ipmi",
-        "telnet", "needs", "turned", "switched", "set",      "put",  "kept"};
+    static constexpr std::array<std::string_view, 26> kBetween = {
+        "and",    "or",    "must", "be",      "should",   "is",   "are", "has",  "have",
+        "to",     "get",   "lan",  "service", "protocol", "over", "all", "both", "ipmi",
+        "telnet", "needs", "back", "turned",  "switched", "set",  "put", "kept"};
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
     for (std::size_t reach = 0; reach < 8 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
@@ -367,7 +368,8 @@ class ValueFinder {
       const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token) && !IsNameOfUser(i);
       const TokenShape shape = ShapeOf(token.text);
       const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
-      if (is_word || bare || token.text.size() < 2) continue;
+      const bool is_role = absl::EqualsIgnoreCase(token.text, "readonly");
+      if (is_word || is_role || bare || token.text.size() < 2) continue;
       if (shape.sign && token.text.find('*') != token.text.npos &&
           token.text.find("invalid") != token.text.npos) {
         continue;
