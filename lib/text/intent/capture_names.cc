@@ -62,8 +62,8 @@ std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
     ways.insert(ways.end(), {"on", "enable", "activate", "activation", "true"});
   }
   if (text == "Disabled" || text == "Off") {
-    ways.insert(ways.end(),
-                {"off", "disable", "deactivate", "false", "inactive", "kill", "deactivation"});
+    ways.insert(ways.end(), {"off", "disable", "deactivate", "false", "inactive", "kill",
+                             "deactivation", "out of service", "forbid"});
   }
   return ways;
 }
@@ -209,8 +209,8 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
   std::size_t found_end = 0;
   bool found_weak = true;
   const auto offer = [&](Json value, std::size_t at, std::size_t to) {
-    const bool weak = IsAfter(words, at, {"from", "not", "of", "than"});
-    const bool follows_to = IsAfter(words, at, {"to", "at", "is", "be", "becom", "as"});
+    const bool weak = IsAfter(words, at, {"from", "not", "of", "than", "still", "current"});
+    const bool follows_to = IsAfter(words, at, {"to", "at", "is", "be", "becom", "as", "want"});
     const bool better = !found || (found_weak && !weak) ||
                         (found_weak == weak && (at == found_at ? to > found_end : follows_to));
     if (!better) return;

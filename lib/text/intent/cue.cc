@@ -64,12 +64,14 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   // Both are stems.
-  static constexpr std::array<std::string_view, 30> kTelling = {
-      "was",    "were",  "is",    "are", "has",    "have",  "had",  "been",    "got",   "somebody",
-      "someon", "show",  "shows", "say", "report", "still", "stay", "already", "who",   "which",
-      "cannot", "found", "find",  "sit", "stand",  "lie",   "hate", "being",   "since", "because"};
+  static constexpr std::array<std::string_view, 32> kTelling = {
+      "was",   "were",     "is",     "are",   "has",    "have",    "had",    "been",
+      "got",   "somebody", "someon", "show",  "shows",  "say",     "report", "still",
+      "stay",  "already",  "who",    "which", "cannot", "found",   "find",   "sit",
+      "stand", "lie",      "hate",   "being", "since",  "because", "refus",  "refuse"};
   // What follows a state, as in "off since noon" and "a forced stop would do harm".
-  static constexpr std::array<std::string_view, 2> kFollowing = {"since", "would"};
+  static constexpr std::array<std::string_view, 5> kFollowing = {"since", "would", "has", "had",
+                                                                 "did"};
   // What begins a clause that says how to tell success.
   static constexpr std::array<std::string_view, 12> kProving = {
       "accept", "accepted", "acceptanc", "acceptance", "verifi",    "verified",
@@ -96,7 +98,10 @@ bool TellsState(const Sentence& sentence, const CueMatch& match) {
        at-- > 0 && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin);) {
     if (is_one(kProving, words[at]) || is_one(kProving, sentence.TextAt(at))) return true;
   }
-  bool tells = goes_on || has_word(kFollowing, match.end);
+  const bool is_due = match.end + 1 < words.size() && words[match.end + 1] == "to";
+  bool tells =
+      goes_on ||
+      (!is_due && (has_word(kFollowing, match.end) || has_word(kFollowing, match.end + 1)));
   for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
     const std::size_t at = match.begin - back;
     const std::string& word = words[at];

@@ -35,7 +35,7 @@ constexpr double kVerySure = 0.95;
 // It is not sure of fewer words.
 constexpr std::size_t kFewWords = 4;
 // A sentence that says all cues and values may be so unlikely by the classifier alone.
-constexpr double kLeastProbability = 0.0002;
+constexpr double kLeastProbability = 0.00005;
 // A sentence that says all cues may mention other things where the goal is at least so likely.
 constexpr double kLeastWithOtherThings = 0.1;
 // How much less likely it is that a sentence asks for nothing when it says all that a goal needs.
@@ -227,43 +227,54 @@ bool OnlyTells(std::string_view piece) {
   });
 }
 
-// Returns whether what the goal is about is to happen only later, or if something else is so. "If
-// you can" and "if it is off" are ways to ask.
-bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
+// Returns the text of a token in lower case; nothing past the end.
+std::string LowerTextOf(const std::vector<Token>& tokens, std::size_t at) {
+  return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
+}
+
+// Returns whether a condition begins at a token. "If you can" and "if it is off" are ways to ask.
+bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
-  static const WordSet kAsking = {"possible", "you",       "i",       "it",       "it's", "its",
-                                  "that",     "this",      "he",      "need",     "so",   "any",
-                                  "needed",   "necessary", "anybody", "somebody", "not",  "may",
-                                  "we",       "somehow",   "someone"};
+  static const WordSet kAsking = {"possible", "you",      "i",      "it",  "it's",
+                                  "its",      "that",     "this",   "he",  "need",
+                                  "so",       "any",      "needed", "may", "necessary",
+                                  "anybody",  "somebody", "not",    "we",  "someone"};
   static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i'm", "im", "i've"};
-  static const WordSet kDays = {"monday", "tuesday",  "wednesday", "thursday",
-                                "friday", "saturday", "sunday"};
   static const WordSet kJoints = {"so", "and", "but", "then", "or", "only"};
   const std::vector<Token>& tokens = sentence.tokens();
-  const auto text = [&tokens](std::size_t at) {
-    return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
-  };
-  const bool is_asked = sentence.has_question();
+  const std::string word = LowerTextOf(tokens, at);
+  const std::string next = LowerTextOf(tokens, at + 1);
+  if (word == "when") return kSubjects.contains(next) && next != "the";
+  const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
+                        kJoints.contains(LowerTextOf(tokens, at - 1));
+  if (!is_first) return false;
+  return (kConditions.contains(word) && !kAsking.contains(next)) ||
+         (word == "once" && kSubjects.contains(next)) ||
+         (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
+         (word == "should" && at == 0 && !sentence.has_question());
+}
+
+// Returns whether a token begins the name of a time to come.
+bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kTimes = {"monday",   "tuesday", "wednesday", "thursday", "friday",
+                                 "saturday", "sunday",  "week",      "month"};
+  const std::string word = LowerTextOf(tokens, at);
+  const std::string next = LowerTextOf(tokens, at + 1);
+  return word == "tomorrow" || word == "tonight" ||
+         ((word == "next" || word == "on") && kTimes.contains(next));
+}
+
+// Returns whether what the goal is about is to happen only later, or if something else is so.
+bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
+  const std::vector<Token>& tokens = sentence.tokens();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].kind != TokenKind::kWord) continue;
-    const std::string word = text(i);
-    const std::string next = text(i + 1);
-    const bool begins =
-        i == 0 || tokens[i - 1].clause != tokens[i].clause || kJoints.contains(text(i - 1));
-    const bool is_condition = kConditions.contains(word) && !kAsking.contains(next);
-    const bool is_occasion = word == "once" && kSubjects.contains(next);
-    const bool is_case = word == "in" && next == "case" && text(i + 2) != "of";
-    const bool is_inverted = i == 0 && word == "should" && !is_asked;
-    if (begins && (is_condition || is_occasion || is_case || is_inverted)) return true;
-    if (word == "when" && kSubjects.contains(next) && next != "the") return true;
-    const bool is_day =
-        word == "tomorrow" || word == "tonight" ||
-        (kDays.contains(word) && i > 0 && (text(i - 1) == "next" || text(i - 1) == "on"));
-    const bool is_span = word == "next" && (next == "week" || next == "month");
-    const bool is_told =
-        IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, tokens[i].first_word);
-    if (is_span && !is_told) return true;
-    if (is_day && !is_told && goal.SaysBefore(sentence, tokens[i].first_word)) return true;
+    if (BeginsCondition(sentence, i)) return true;
+    if (!BeginsLaterTime(tokens, i)) continue;
+    const std::size_t word = tokens[i].first_word;
+    const bool is_told = IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, word);
+    if (is_told) continue;
+    const bool is_span = LowerTextOf(tokens, i) == "next";
+    if (is_span || goal.SaysBefore(sentence, word)) return true;
   }
   return false;
 }

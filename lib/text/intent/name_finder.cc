@@ -27,7 +27,9 @@ constexpr double kPair = 2.0;
 // What it counts that a value stands behind the one that it mostly follows.
 constexpr double kInOrder = 0.4;
 // A cue is at most so many words away from its value.
-constexpr std::size_t kReachOfCue = 3;
+constexpr std::size_t kReachOfCue = 5;
+// What each word between them takes away.
+constexpr double kDistance = 0.5;
 
 // Whether a token has a point or an underscore inside, as names have and words have not.
 bool IsJoinedName(const Token& token) {
@@ -47,6 +49,8 @@ double ShapeScore(const std::string& kind, const Token& token) {
     if (shape.dash && shape.digit && shape.upper) score -= 1.0;
     if (!shape.lower && !shape.upper) score -= 4.0;
     if (IsJoinedName(token)) score += 0.7;
+    // "X-Auth-Token"
+    if (shape.inner_upper && shape.dash && !shape.digit) score -= 2.0;
     if (!token.text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(token.text[0]))) {
       score -= 1.0;
     }
@@ -61,7 +65,8 @@ double ShapeScore(const std::string& kind, const Token& token) {
     if (shape.digit) score += 1.0;
     if (shape.upper) score += 0.5;
     if (shape.dash && shape.digit) score += 0.3;
-    if (shape.sign) score -= 1.0;
+    // Tags are often parts between slashes.
+    if (shape.sign && token.text.find('/') == token.text.npos) score -= 1.0;
     if (shape.is_plain()) score -= 1.5;
   }
   return score;
@@ -165,7 +170,7 @@ class NameFinder {
     if (distance > kReachOfCue) return 0.0;
     double score =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
-    score -= 0.7 * static_cast<double>(distance) + 0.2 * static_cast<double>(links);
+    score -= kDistance * static_cast<double>(distance) + 0.2 * static_cast<double>(links);
     if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
     for (const std::size_t other : candidates_) {
       const std::size_t word = sentence_.tokens()[other].first_word;

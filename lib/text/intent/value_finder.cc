@@ -426,7 +426,10 @@ class ValueFinder {
     for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
       const Token& token = sentence_.tokens()[i];
       const std::string name = absl::AsciiStrToLower(token.text);
-      const bool is_named = name == "admin" && StandsAsName(i);
+      const bool is_before =
+          i + 1 < sentence_.tokens().size() &&
+          (sentence_.tokens()[i + 1].text == "with" || LooksLikeValue(sentence_.tokens()[i + 1]));
+      const bool is_named = name == "admin" && (is_before || StandsAsName(i));
       if (is_named || name == "root" || name == "administrator") return token.text;
     }
     return captured;
