@@ -98,10 +98,11 @@ bool TellsState(const Sentence& sentence, const CueMatch& match) {
        at-- > 0 && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin);) {
     if (is_one(kProving, words[at]) || is_one(kProving, sentence.TextAt(at))) return true;
   }
-  const bool is_due = match.end + 1 < words.size() && words[match.end + 1] == "to";
-  bool tells =
-      goes_on ||
-      (!is_due && (has_word(kFollowing, match.end) || has_word(kFollowing, match.end + 1)));
+  // "Has to" asks.
+  const auto follows = [&](std::size_t at) {
+    return has_word(kFollowing, at) && (at + 1 >= words.size() || words[at + 1] != "to");
+  };
+  bool tells = goes_on || follows(match.end) || follows(match.end + 1);
   for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
     const std::size_t at = match.begin - back;
     const std::string& word = words[at];

@@ -158,7 +158,7 @@ bool IsNoRequest(std::string_view piece) {
 // Returns whether a piece of a text speaks of things that were named before it: "switch such relics
 // off".
 bool PointsBack(std::string_view piece) {
-  static const Cue kBack("them|they|those|these|such|its|both");
+  static const Cue kBack("them|they|those|these|such");
   const Sentence sentence(piece);
   return kBack.Find(sentence).has_value() && !SpeaksOfServer(sentence);
 }

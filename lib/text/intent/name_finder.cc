@@ -30,6 +30,8 @@ constexpr double kInOrder = 0.4;
 constexpr std::size_t kReachOfCue = 5;
 // What each word between them takes away.
 constexpr double kDistance = 0.5;
+// The same for words such as "is", which only join them.
+constexpr double kLink = 0.05;
 
 // Whether a token has a point or an underscore inside, as names have and words have not.
 bool IsJoinedName(const Token& token) {
@@ -170,7 +172,7 @@ class NameFinder {
     if (distance > kReachOfCue) return 0.0;
     double score =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
-    score -= kDistance * static_cast<double>(distance) + 0.2 * static_cast<double>(links);
+    score -= kDistance * static_cast<double>(distance) + kLink * static_cast<double>(links);
     if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
     for (const std::size_t other : candidates_) {
       const std::size_t word = sentence_.tokens()[other].first_word;

@@ -66,6 +66,21 @@ TEST_CASE("A negation denies only what stands in its clause") {
   REQUIRE(Cue("shut").IsAffirmed(Sentence("not by force but shut it down")));
 }
 
+TEST_CASE("What is only told, judged or checked is no wish") {
+  const Cue force("force");
+  const auto tells = [](const Cue& cue, const std::string& text) {
+    const Sentence sentence(text);
+    return TellsState(sentence, *cue.Find(sentence));
+  };
+  REQUIRE(tells(force, "a forced stop would do harm"));
+  REQUIRE(tells(force, "a forced one has broken it"));
+  REQUIRE(tells(Cue("power * off"), "get this powered-off box going"));
+  REQUIRE(tells(Cue("locator"), "accepted when the locator shines"));
+  REQUIRE(tells(Cue("system off"), "system off to system on"));
+  REQUIRE_FALSE(tells(force, "force it off"));
+  REQUIRE_FALSE(tells(force, "forcing it has to happen"));
+}
+
 TEST_CASE("How things are is told from what they should become") {
   REQUIRE_FALSE(Cue("!switch * off").IsAffirmed(Sentence("somebody switched it off")));
   REQUIRE_FALSE(Cue("!power * off").IsAffirmed(Sentence("the host was powered off yesterday")));

@@ -149,6 +149,69 @@ TEST_CASE("Words of the language are no names where a name is near") {
           redfish::Values{{"Rogue", "gone1"}, {"Auditor", "role2"}, {"Keeper", "back3"}});
 }
 
+TEST_CASE("A wish for later, or on a condition, is refused") {
+  for (const char* const text :
+       {"If the inlet temperature exceeds 35 degrees, shut the node down gracefully.",
+        "Once the pump has been swapped, power the node back on.",
+        "Power the server on when I'm done with the cables",
+        "Please switch the server on tomorrow morning at seven.",
+        "In case the customer says yes, power on his server.",
+        "Should the OS hang, boot the server from the network once."}) {
+    INFO(text);
+    REQUIRE(ParseOn("dell-r750", text).refusal == "it is to happen later, or on a condition");
+  }
+  for (const char* const text :
+       {"If it is possible, power the server on.", "Could you power the server on if it's off?",
+        "We need it tomorrow, so please power the server on."}) {
+    INFO(text);
+    REQUIRE(ParseOn("dell-r750", text).goal == "power_on");
+    REQUIRE(ParseOn("dell-r750", text).refusal.empty());
+  }
+}
+
+TEST_CASE("What a clause only tells is neither a goal nor in the way of one") {
+  REQUIRE(
+      ParseOn("dell-r750",
+              "The fan noise is driving the neighbours mad, so power the server down gracefully.")
+          .refusal.empty());
+  REQUIRE_FALSE(ParseOn("dell-r750", "turn the fan on").refusal.empty());
+  const auto goals =
+      *ParserOf("dell-r750")
+           .ParseGoals(
+               "My machine reboots under load and won't start again. Flash BIOS 2.19.1 from "
+               "http://images.example/bios-2.19.1.bin.");
+  REQUIRE(goals.size() == 1);
+  REQUIRE(goals.front().goal == "firmware_update");
+}
+
+TEST_CASE("A session's administrator may be anybody who stands as one") {
+  const auto admin = [](const std::string& who) {
+    return ParseOn("dell-r750", "Log in " + who +
+                                    ", set the asset tag to RCK-8 in that session and close all "
+                                    "stale sessions.")
+        .values.at("admin");
+  };
+  REQUIRE(admin("as chief with password Kp92$river") == "chief");
+  REQUIRE(admin("as admin with password Kp92$river") == "admin");
+  REQUIRE(admin("with password Kp92$river as labadmin") == "labadmin");
+}
+
+TEST_CASE("One value stands for both attributes of a list") {
+  const Intent intent =
+      ParseOn("hpe-dl380a-gen12", "Reset the BIOS to defaults, but turn off Sriov and WakeOnLan.");
+  REQUIRE(intent.values == redfish::Values{{"First", "Sriov"},
+                                           {"FirstTo", "Disabled"},
+                                           {"Second", "WakeOnLan"},
+                                           {"SecondTo", "Disabled"}});
+}
+
+TEST_CASE("A token without words may end a sentence") {
+  for (const char* const mark : {" /", " &", " -", " = "}) {
+    REQUIRE_FALSE(
+        ParseOn("dell-r750", std::string("Power the server on tomorrow") + mark).refusal.empty());
+  }
+}
+
 TEST_CASE("A sentence that wants nothing changed is refused") {
   for (const char* text : {"explain how RAID1 works", "leave the locator LED as it is",
                            "keep the server powered on"}) {

@@ -72,6 +72,23 @@ TEST_CASE("A cue may stand behind its value") {
   REQUIRE(Found("R7-12 for it, R8-12 be the tag", rules, Words()) == Texts{"R8-12"});
 }
 
+TEST_CASE("Who stands right before a password is a user, also with a slash between them") {
+  const std::vector<ValueRule> rules = {Rule("user", {}), Rule("password", {})};
+  REQUIRE(Found("add zoe XK-9!a", rules, Words()) == Texts{"zoe", "XK-9!a"});
+  REQUIRE(Found("add zoe / XK-9!a", rules, Words()) == Texts{"zoe", "XK-9!a"});
+}
+
+TEST_CASE("Small words between a cue and its value hardly count") {
+  const std::vector<ValueRule> rules = {Rule("user", {"drop"})};
+  REQUIRE(Found("drop the old account zombie", rules, {"drop", "the", "old", "account"}) ==
+          Texts{"zombie"});
+}
+
+TEST_CASE("A point or an underscore inside makes a name of a plain word") {
+  REQUIRE(Found("drop x_consult", {Rule("user", {"drop"})}, Words()) == Texts{"x_consult"});
+  REQUIRE(Found("drop j.ortiz now", {Rule("user", {"drop"})}, {"drop", "now"}) == Texts{"j.ortiz"});
+}
+
 TEST_CASE("A tag that the sentence replaces is not the tag") {
   const std::vector<ValueRule> rules = {Rule("tag", {"tag"})};
   REQUIRE(Found("set the tag from R7-12 to R8-12", rules, Words()) == Texts{"R8-12"});

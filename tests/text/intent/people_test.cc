@@ -2,7 +2,7 @@
 // The bar of people's own sentences: people.tsv holds, for each sentence, the capture, the goal or
 // "-" for a sentence that must be refused, and the values as JSON. SHOAL_SAID names another file;
 // with SHOAL_SAID_SHOW the sentences of it that are misunderstood are printed.
-// operators.tsv has more of the kind.
+// operators.tsv and strangers.tsv have more of the kind.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -105,6 +105,16 @@ TEST_CASE("Operators of different habits are understood") {
   REQUIRE(tally.exact >= 0.97 * tally.valid);
   REQUIRE(tally.refused_valid <= 0.02 * tally.valid);
   REQUIRE(tally.refused_wrong >= 0.97 * tally.wrong);
+}
+
+TEST_CASE("Strangers are mostly understood") {
+  const Tally tally = Judge("tests/text/intent/strangers.tsv");
+  INFO(Totals(tally));
+  REQUIRE(tally.valid >= 850);
+  REQUIRE(tally.wrong >= 230);
+  REQUIRE(tally.exact >= 0.90 * tally.valid);
+  REQUIRE(tally.refused_valid <= 0.06 * tally.valid);
+  REQUIRE(tally.refused_wrong >= 0.94 * tally.wrong);
 }
 
 }  // namespace

@@ -34,6 +34,18 @@ TEST_CASE("Pairs are split, addresses are not") {
   REQUIRE(TextsOf("from http://a.b/c=d/e.iso.") == Texts{"from", "http://a.b/c=d/e.iso"});
 }
 
+TEST_CASE("A slash or an equals sign inside of a tag or a password splits nothing") {
+  REQUIRE(TextsOf("tag INV/3007 pw Roter/Hut8") == Texts{"tag", "INV/3007", "pw", "Roter/Hut8"});
+  REQUIRE(TextsOf("Newton1687=F kim7/XK-9") == Texts{"Newton1687=F", "kim7", "XK-9"});
+  REQUIRE(TextsOf("Sesame-1/Poppy-2-z Administrator/Oak-7") ==
+          Texts{"Sesame-1", "Poppy-2-z", "Administrator", "Oak-7"});
+}
+
+TEST_CASE("What somebody is quoted to have said is no value") {
+  REQUIRE(TextsOf("he wrote \"turn it off and on\"") ==
+          Texts{"he", "wrote", "turn", "it", "off", "and", "on"});
+}
+
 TEST_CASE("Addresses, hosts and versions are told apart by their form") {
   const Sentence sentence("http://h/x.iso 10.1.2.3 ntp1.lab.example v2.19 2.19.1 AB-12.7 RAID1");
   const std::vector<TokenKind> kinds = {TokenKind::kUrl,     TokenKind::kHost,    TokenKind::kHost,
@@ -57,6 +69,15 @@ TEST_CASE("A slip of the finger is the same word, another word is not") {
   REQUIRE_FALSE(IsNearly("boot", "book"));
   REQUIRE_FALSE(IsNearly("smart", "start"));
   REQUIRE_FALSE(IsNearly("on", "one"));
+}
+
+TEST_CASE("Only words that the speller does not know are slips of the finger") {
+  const Speller speller({}, {"event"}, {}, {"evening"});
+  const Sentence known("since evening", &speller);
+  REQUIRE_FALSE(known.Says(1, "event"));
+  const Sentence slipped("since evvent", &speller);
+  REQUIRE(slipped.Says(1, "event"));
+  REQUIRE(Sentence("revive it").Says(0, "reviv"));
 }
 
 TEST_CASE("A text of any length and bytes is a sentence") {
