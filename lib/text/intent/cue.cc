@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <span>
+#include <string>
 
 #include "text/lexical/words.h"
 
@@ -44,18 +46,62 @@ std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
   return EndOfMatch(sentence, at + 1, stems.subspan(next + 1));
 }
 
+// Returns the stems of words.
+std::set<std::string> StemsOf(std::string_view text) {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::string> stems;
+  tokens::AppendWords(text, kMost, stems);
+  return {stems.begin(), stems.end()};
+}
+
+// Returns whether the clause of a word begins with how to tell success: "accepted when it shines".
+bool IsCheck(const Sentence& sentence, std::size_t at) {
+  static const WordSet kProving = {"accepted", "acceptance", "verified",  "proof",
+                                   "proven",   "evidence",   "criterion", "criteria"};
+  std::size_t first = at;
+  while (first > 0 && sentence.ClauseOf(first - 1) == sentence.ClauseOf(at)) --first;
+  return first != at && (kProving.contains(sentence.TextAt(first)) ||
+                         (first + 1 < at && kProving.contains(sentence.TextAt(first + 1))));
+}
+
+// Returns whether a match is where a change begins, or describes its thing: "off to on", "system
+// off to system on", "a powered-down box".
+bool IsChange(const Sentence& sentence, const CueMatch& match) {
+  const std::vector<std::string>& words = sentence.words();
+  const auto is_state = [&words](std::size_t at) {
+    return at < words.size() && (words[at] == "on" || words[at] == "off");
+  };
+  const bool goes_on = match.end < words.size() && words[match.end] == "to" &&
+                       (is_state(match.end + 1) || is_state(match.end + 2));
+  const std::string token = sentence.TextAt(match.begin);
+  return goes_on || token.find("ed-off") != token.npos || token.find("ed-down") != token.npos ||
+         token.find("ed-on") != token.npos;
+}
+
+// Returns whether what follows a match tells of it, as in "off since noon", "a forced stop would do
+// harm". "Has to" and "would be nice" ask.
+bool IsJudged(const Sentence& sentence, const CueMatch& match) {
+  static const std::set<std::string> kFollowing = StemsOf("since would has had did");
+  const std::vector<std::string>& words = sentence.words();
+  for (std::size_t at = match.end; at < std::min(match.end + 2, words.size()); ++at) {
+    if (sentence.ClauseOf(at) != sentence.ClauseOf(match.begin)) return false;
+    const bool asks = at + 1 < words.size() && (words[at + 1] == "to" || words[at + 1] == "be");
+    if (kFollowing.contains(words[at]) && !asks) return true;
+  }
+  return false;
+}
+
 bool IsNegated(const Sentence& sentence, std::size_t at) {
   const std::vector<std::string>& words = sentence.words();
-  static constexpr std::array<std::string_view, 12> kNot = {
-      "no",   "nothing", "not", "never",   "without", "don",
-      "dont", "avoid",   "nor", "neither", "than",    "instead"};
+  static const std::set<std::string> kNot =
+      StemsOf("no nothing not never without don dont avoid nor neither than instead");
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
     const std::string& word = words[at - back];
     if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at) || word == "but") return false;
     if (word == "no" && back == kReach) continue;
-    if (std::find(kNot.begin(), kNot.end(), word) != kNot.end()) return true;
+    if (kNot.contains(word)) return true;
   }
   return false;
 }
@@ -63,52 +109,21 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 }  // namespace
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
-  // Both are stems.
-  static constexpr std::array<std::string_view, 32> kTelling = {
-      "was",   "were",     "is",     "are",   "has",    "have",    "had",    "been",
-      "got",   "somebody", "someon", "show",  "shows",  "say",     "report", "still",
-      "stay",  "already",  "who",    "which", "cannot", "found",   "find",   "sit",
-      "stand", "lie",      "hate",   "being", "since",  "because", "refus",  "refuse"};
-  // What follows a state, as in "off since noon" and "a forced stop would do harm".
-  static constexpr std::array<std::string_view, 5> kFollowing = {"since", "would", "has", "had",
-                                                                 "did"};
-  // What begins a clause that says how to tell success.
-  static constexpr std::array<std::string_view, 12> kProving = {
-      "accept", "accepted", "acceptanc", "acceptance", "verifi",    "verified",
-      "proof",  "proven",   "evidenc",   "evidence",   "criterion", "criteria"};
-  static constexpr std::array<std::string_view, 10> kAsking = {
-      "must", "should", "be", "to", "shall", "need", "want", "will", "pleas", "can"};
+  static const std::set<std::string> kTelling = StemsOf(
+      "was were is are has have had been got somebody someone show shows say says report still "
+      "stay already who which cannot found find sit sits stand stands lie lies hate hates being "
+      "since because refuse refuses");
+  static const std::set<std::string> kAsking =
+      StemsOf("must should be to shall need want will please can");
   constexpr std::size_t kReach = 3;
-  const auto is_one = [](const auto& all, const std::string& word) {
-    return std::find(all.begin(), all.end(), word) != all.end();
-  };
   const std::vector<std::string>& words = sentence.words();
-  // "off to on", "system off to system on", "a powered-down box"
-  const auto is_state = [&words](std::size_t at) {
-    return at < words.size() && (words[at] == "on" || words[at] == "off");
-  };
-  const bool goes_on = (match.end < words.size() && words[match.end] == "to" &&
-                        (is_state(match.end + 1) || is_state(match.end + 2))) ||
-                       sentence.TextAt(match.begin).find("ed-") != std::string::npos;
-  const auto has_word = [&](const auto& all, std::size_t at) {
-    return at < words.size() && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin) &&
-           is_one(all, words[at]);
-  };
-  for (std::size_t at = match.begin;
-       at-- > 0 && sentence.ClauseOf(at) == sentence.ClauseOf(match.begin);) {
-    if (is_one(kProving, words[at]) || is_one(kProving, sentence.TextAt(at))) return true;
-  }
-  // "Has to" asks.
-  const auto follows = [&](std::size_t at) {
-    return has_word(kFollowing, at) && (at + 1 >= words.size() || words[at + 1] != "to");
-  };
-  bool tells = goes_on || follows(match.end) || follows(match.end + 1);
+  if (IsCheck(sentence, match.begin)) return true;
+  bool tells = IsChange(sentence, match) || IsJudged(sentence, match);
   for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
     const std::size_t at = match.begin - back;
-    const std::string& word = words[at];
     if (sentence.ClauseOf(at) != sentence.ClauseOf(match.begin)) break;
-    if (is_one(kAsking, word)) return false;
-    tells |= is_one(kTelling, word);
+    if (kAsking.contains(words[at])) return false;
+    tells |= kTelling.contains(words[at]);
   }
   return tells;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cue is what a sentence must say in one of several ways: "asset tag|inventory number".
 //
-// Alternatives are separated by '|'. Each is a run of words, compared as stems and with one slip of
-// the finger (sentence.h). Two words may be written as one ("assettag"). A '*' stands for up to
-// kGap words, as in "turn * on"; they end with the clause and before "and", "but" and "then".
+// Alternatives are separated by '|'. Each is a run of words, compared as stems; one that the
+// speller does not know may be a slip of the finger away (sentence.h). Two words may be written as
+// one ("assettag"). A '*' stands for up to kGap words, as in "turn * on"; they end with the clause
+// and before "and", "but" and "then".
 //
 // Before the first alternative, a '~' says that the cue counts also where the sentence negates it,
 // and a '!' that it does not count where the sentence tells how things are.
@@ -50,8 +51,9 @@ class Cue {
   std::vector<std::vector<std::string>> alternatives_;
 };
 
-// Returns whether the words at `match` say how things are or were, rather than what they should
-// become: "it was switched off", "somebody disabled it", "from off to on".
+// Returns whether the words at `match` say how things are or were, how they would be, or how to
+// check them, rather than what they should become: "it was switched off", "from off to on", "a
+// powered-off box", "a forced stop would do harm", "accepted when the LED shines".
 bool TellsState(const Sentence& sentence, const CueMatch& match);
 
 }  // namespace shoal::intent

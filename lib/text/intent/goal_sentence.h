@@ -70,7 +70,8 @@ class GoalSentence {
   // How much the sentence is about the goal: the share of `about` that it says; a goal without
   // cues has half.
   double About(const Sentence& sentence) const;
-  // Whether a cue of `about` stands before the word `at` in its clause.
+  // Whether a cue of `about` stands before the word `at` in its clause. REQUIRES: there is the
+  // word.
   bool SaysBefore(const Sentence& sentence, std::size_t at) const;
   // Whether one of the cues of `about` is just the words [begin, end).
   bool Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const;

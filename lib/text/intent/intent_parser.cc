@@ -119,6 +119,8 @@ bool SpeaksOfServer(const Sentence& sentence) {
 // Returns whether it only asks to be told something, or to leave something as it is.
 bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kAlone(
+      "inform * whether|tell * whether|know whether|wonder whether|ask whether|check whether|see "
+      "whether|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
   static const WordSet kTelling = {"explain", "describe", "list",  "print",
@@ -128,8 +130,6 @@ bool AsksForNoChange(const Sentence& sentence) {
   if (sentence.is_question()) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
-  static const Cue kWhether("whether");
-  if (kWhether.Find(sentence)) return true;
   if (kAlone.Find(sentence)) return true;
   const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
     return !kPolite.contains(absl::AsciiStrToLower(token.text));
@@ -198,11 +198,10 @@ bool IsSurroundings(const Sentence& sentence, std::size_t at) {
 // Returns whether a clause tells how things are or what happened, and asks for nothing.
 bool IsBackground(const Sentence& sentence, std::size_t clause) {
   static const WordSet kTelling = {
-      "is",      "are",    "was",      "were",    "am",    "has",  "had",    "been",
-      "we",      "our",    "i",        "says",    "said",  "told", "keeps",  "kept",
-      "cannot",  "cant",   "can't",    "wont",    "won't", "lost", "broke",  "failed",
-      "died",    "nobody", "somebody", "someone", "they",  "sits", "stands", "lies",
-      "doesn't", "doesnt", "hates",    "hate",    "makes"};
+      "is",   "are",   "was",    "were",  "am",      "has",    "had",    "been",     "we",
+      "i",    "says",  "said",   "told",  "keeps",   "kept",   "cannot", "cant",     "can't",
+      "wont", "won't", "lost",   "broke", "failed",  "died",   "nobody", "somebody", "someone",
+      "they", "sits",  "stands", "lies",  "doesn't", "doesnt", "hates",  "hate",     "makes"};
   static const WordSet kAsking = {"please", "pls",  "plz",   "kindly", "must",   "should",
                                   "shall",  "need", "needs", "want",   "wants",  "would",
                                   "could",  "can",  "let",   "make",   "ensure", "wish"};
@@ -222,9 +221,11 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
 bool OnlyTells(std::string_view piece) {
   const Sentence sentence(piece);
   const std::vector<Token>& tokens = sentence.tokens();
-  return std::all_of(tokens.begin(), tokens.end(), [&sentence](const Token& token) {
-    return IsBackground(sentence, token.clause);
-  });
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_first = i == 0 || tokens[i - 1].clause != tokens[i].clause;
+    if (is_first && !IsBackground(sentence, tokens[i].clause)) return false;
+  }
+  return true;
 }
 
 // Returns the text of a token in lower case; nothing past the end.
@@ -273,8 +274,9 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
     const std::size_t word = tokens[i].first_word;
     const bool is_told = IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, word);
     if (is_told) continue;
-    const bool is_span = LowerTextOf(tokens, i) == "next";
-    if (is_span || goal.SaysBefore(sentence, word)) return true;
+    // "Next week" needs no cue before it, since hardly anything else is said of a week to come.
+    const bool is_plan = LowerTextOf(tokens, i) == "next" || i == 0;
+    if (is_plan || goal.SaysBefore(sentence, word)) return true;
   }
   return false;
 }
@@ -519,9 +521,9 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
   if (AsksForLater(sentence, reader.rules)) return "it is to happen later, or on a condition";
   const bool is_foreign =
       NamesUnknownThing(sentence, vocabulary_.known) || SpeaksOfOtherThings(sentence, reading);
-  const bool has_names = !reading.found.values.empty();
+  const bool gives_values = !reading.found.values.empty();
   const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
-                             (has_names || SpeaksOfServer(sentence));
+                             (gives_values || SpeaksOfServer(sentence));
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();

@@ -8,8 +8,9 @@
 //    what the goal requires.
 //
 // A sentence is refused, with a reason, when no goal fits, when it asks for something else than the
-// goal that is nearest, when it lacks a value, and when the capture does not offer the goal. Where
-// its pieces (sentence_pieces.h) are understood one by one, it asks for several goals.
+// goal that is nearest or for something later or on a condition, when it lacks a value, and when
+// the capture does not offer the goal. Where its pieces (sentence_pieces.h) are understood one by
+// one, it asks for several goals.
 //
 // Immutable, safe for any number of threads. It borrows the encoder.
 #pragma once

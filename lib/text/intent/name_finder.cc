@@ -16,6 +16,9 @@ using Assignment = std::vector<std::optional<std::size_t>>;
 
 // A sum of shape and cues below this is no value.
 constexpr double kLeastValueScore = 1.0;
+// How much better than none any value is that a goal can do without, and one that it needs.
+constexpr double kOptional = 1.0;
+constexpr double kNeeded = 2.0;
 // A plain word needs cues of so much.
 constexpr double kLeastOfWord = 1.8;
 // How much worse a word of the language is as a name.
@@ -26,7 +29,7 @@ constexpr double kOtherClause = 1.0;
 constexpr double kPair = 2.0;
 // What it counts that a value stands behind the one that it mostly follows.
 constexpr double kInOrder = 0.4;
-// A cue is at most so many words away from its value.
+// A cue is at most so many words away from its value, but for those that only join them.
 constexpr std::size_t kReachOfCue = 5;
 // What each word between them takes away.
 constexpr double kDistance = 0.5;
@@ -84,7 +87,9 @@ class NameFinder {
     scores_.assign(rules.size(), {});
     followed_.assign(rules.size(), std::nullopt);
     worth_.clear();
-    for (const ValueRule* const rule : rules) worth_.push_back(rule->optional ? 1.0 : 2.0);
+    for (const ValueRule* const rule : rules) {
+      worth_.push_back(rule->optional ? kOptional : kNeeded);
+    }
     for (std::size_t r = 0; r < rules.size(); ++r) {
       for (std::size_t other = 0; other < rules.size(); ++other) {
         if (rules[other]->name == rules[r]->follows) followed_[r] = other;
@@ -163,9 +168,9 @@ class NameFinder {
   // The words [from, to) lie between the cue and the value, which stands in `clause`.
   double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
                   std::size_t to) const {
-    static const WordSet kLinks = {"is",    "be",    "shall", "should",   "will",
-                                   "ought", "call",  "the",   "account",  "user",
-                                   "name",  "login", "old",   "colleague"};
+    static const WordSet kLinks = {"is",    "be",    "shall", "should",  "will",
+                                   "ought", "call",  "the",   "account", "user",
+                                   "name",  "login", "old",   "colleagu"};
     std::size_t links = 0;
     for (std::size_t at = from; at < to; ++at) links += kLinks.contains(sentence_.words()[at]);
     const std::size_t distance = to - from - links;

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::size_t kWordsOfToken = 16;
+// Stems of one word may differ by an "e", as those of "secure" and "securely" do, from here on.
+constexpr std::size_t kShortestStem = 4;
+// A quotation of more spaces is what somebody said.
+constexpr std::ptrdiff_t kMostSpaces = 3;
+// The sign before it counts.
+constexpr std::size_t kShortestValue = 3;
 
 bool IsLetter(char byte) { return absl::ascii_isalpha(static_cast<unsigned char>(byte)); }
 bool IsDigit(char byte) { return absl::ascii_isdigit(static_cast<unsigned char>(byte)); }
@@ -90,7 +96,7 @@ bool HasSlashInside(std::string_view text) {
   });
   const bool is_user = std::find(kUsers.begin(), kUsers.end(),
                                  absl::AsciiStrToLower(std::string(before))) != kUsers.end();
-  const std::string_view after = text.substr(std::min(text.size(), before.size()));
+  const std::string_view after = text.substr(before.size());
   const auto has_digit = [](std::string_view side) {
     return std::any_of(side.begin(), side.end(), IsDigit);
   };
@@ -169,11 +175,9 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       const bool opens = text.substr(inside - open.size()).starts_with(open);
       const std::size_t end = opens ? text.find(close, inside) : text.npos;
       if (end == text.npos || end == inside) continue;
-      // A quotation of so many words is what somebody said, and no value.
-      constexpr std::ptrdiff_t kMostSpaces = 3;
       const std::string_view inner = text.substr(inside, end - inside);
       if (std::count(inner.begin(), inner.end(), ' ') > kMostSpaces) continue;
-      Add(text.substr(inside, end - inside), true);
+      Add(inner, true);
       text.remove_prefix(end + close.size());
       if (!text.empty() && EndsClause(text.front())) ++clause_;
       quoted = true;
@@ -215,9 +219,11 @@ void Sentence::Add(std::string_view text, bool quoted) {
   const TokenKind kind = KindOf(text);
   if (kind == TokenKind::kWord) {
     std::size_t cut = text.find('=');
-    // No property has a digit before the sign, but a password may.
-    const std::string_view key = text.substr(0, cut);
-    if (std::any_of(key.begin(), key.end(), IsDigit)) cut = text.npos;
+    // A password may have the sign, too: what is behind it is then too short for a value.
+    const bool is_inside =
+        cut != text.npos && text.size() - cut <= kShortestValue &&
+        std::any_of(text.begin(), text.begin() + static_cast<long>(cut), IsDigit);
+    if (is_inside) cut = text.npos;
     if (cut == text.npos && !HasSlashInside(text)) cut = text.find('/');
     if (cut == text.npos || cut == 0) {
       cut = text.find(':');
@@ -257,13 +263,14 @@ void Sentence::AddWords(const Speller* speller) {
 }
 
 bool Sentence::Says(std::size_t at, std::string_view stem) const {
-  const std::string& word = words_[at];
-  // Stems of one word may differ so: "revive" and "revived".
-  constexpr std::size_t kShortest = 4;
-  const bool is_long = std::min(word.size(), stem.size()) >= kShortest;
-  const bool is_same =
-      word == stem || (is_long && (word + "e" == stem || word == std::string(stem) + "e"));
-  return is_same || (!tokens_[token_of_[at]].is_right && IsNearly(word, stem));
+  const std::string_view word = words_[at];
+  if (word == stem) return true;
+  const auto is_other_with_e = [](std::string_view shorter, std::string_view longer) {
+    return shorter.size() >= kShortestStem && longer.size() == shorter.size() + 1 &&
+           longer.ends_with('e') && longer.starts_with(shorter);
+  };
+  if (is_other_with_e(word, stem) || is_other_with_e(stem, word)) return true;
+  return !tokens_[token_of_[at]].is_right && IsNearly(word, stem);
 }
 
 std::string Sentence::TextAt(std::size_t word) const {

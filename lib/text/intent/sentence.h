@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A person's sentence as tokens and words.
 //
-// A token is what stands between two spaces, without the marks around it, or a whole quotation. A
-// slash, an equals sign, or a colon after a plain word splits a token ("user=kim", "root/secret"),
-// but not inside of addresses. Words are the parts of tokens as lib/text/lexical/words.h splits and
-// shortens them, so "AssetTag" and "asset tags" are the same two words. A token that can only be a
-// value, such as an address or a quotation, has no words. The number of a ticket at the beginning
+// A token is what stands between two spaces, without the marks around it, or a whole quotation of
+// at most four words. A slash, an equals sign, or a colon after a plain word splits a token
+// ("user=kim", "root/secret"), but not inside of addresses, nor where it seems to be part of a tag
+// or a password ("INV/3007", "Newton1687=F"). Words are the parts of tokens as
+// lib/text/lexical/words.h splits and shortens them, so "AssetTag" and "asset tags" are the same
+// two words. A token that can only be a value, such as an address or a quotation, has no words. The
+// number of a ticket at the beginning
 // ("ticket 4711:", "INC-123 -") is left out. With a speller (speller.h), words are those that the
 // person meant; the texts of tokens stay as they were typed.
 //
@@ -62,8 +64,8 @@ class Sentence {
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
   // Returns the text of that token, in lower case.
   std::string TextAt(std::size_t word) const;
-  // Returns whether the word at `at` is `stem`, or a slip of the finger away from it and no word
-  // that the speller knows.
+  // Returns whether the word at `at` is `stem` but for an "e" at the end, or a slip of the finger
+  // away from it and no word that the speller knows. REQUIRES: at < words().size().
   bool Says(std::size_t at, std::string_view stem) const;
   // Returns the clause in which a word stands.
   std::size_t ClauseOf(std::size_t word) const { return tokens_[token_of_[word]].clause; }

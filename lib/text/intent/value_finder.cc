@@ -132,10 +132,10 @@ class ValueFinder {
     for (std::size_t reach = 0; reach < 8 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
       const std::string text = sentence_.TextAt(at);
-      const bool before_article =
+      const bool is_preposition =
           at + 1 < words().size() &&
           (words()[at + 1] == "the" || words()[at + 1] == "this" || words()[at + 1] == "lan");
-      if (text == "on" && before_article) continue;
+      if (text == "on" && is_preposition) continue;
       if (text == "off" || text == "disabled" || text == "closed" || text == "deactivated") {
         return -1;
       }
@@ -214,9 +214,12 @@ class ValueFinder {
     if (said.size() > rules.size()) {
       std::erase_if(said, [](const auto& one) { return !one.second; });
     }
-    // "Off: A and B" gives both the value of the first.
-    for (std::size_t i = 1; said.size() == rules.size() && i < said.size(); ++i) {
-      if (!said[i].second) said[i].second = said[i - 1].second;
+    // "Off: A and B" gives both the value of the first, unless something is said of the second.
+    const bool ends_with_name = !attributes_.empty() && attributes_.back().end == words().size();
+    if (said.size() == rules.size() && ends_with_name) {
+      for (std::size_t i = 1; i < said.size(); ++i) {
+        if (!said[i].second) said[i].second = said[i - 1].second;
+      }
     }
     if (said.size() > rules.size()) {
       found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
@@ -426,10 +429,10 @@ class ValueFinder {
     for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
       const Token& token = sentence_.tokens()[i];
       const std::string name = absl::AsciiStrToLower(token.text);
-      const bool is_before =
+      const bool has_value_behind =
           i + 1 < sentence_.tokens().size() &&
           (sentence_.tokens()[i + 1].text == "with" || LooksLikeValue(sentence_.tokens()[i + 1]));
-      const bool is_named = name == "admin" && (is_before || StandsAsName(i));
+      const bool is_named = name == "admin" && (has_value_behind || StandsAsName(i));
       if (is_named || name == "root" || name == "administrator") return token.text;
     }
     return captured;
@@ -449,7 +452,10 @@ class ValueFinder {
                                    "by",       "using",     "password",
                                    "pw",       "his",       "her",
                                    "each",     "all",       "one",
-                                   "another",  "local",     "event"};
+                                   "another",  "local",     "event",
+                                   "us",       "me",        "him",
+                                   "them",     "server",    "machine",
+                                   "system",   "monitoring"};
     const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
     return !kNever.contains(name) && StandsAsName(index);
   }

@@ -37,7 +37,7 @@ struct FoundValues {
 
 // Words that are part of the language rather than values.
 struct Vocabulary {
-  // Never values.
+  // Values only where a user's name stands ("as chief with").
   WordSet known;
   // Values only beside clear cues: some are names, too ("frank").
   WordSet english;

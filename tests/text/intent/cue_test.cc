@@ -77,6 +77,9 @@ TEST_CASE("What is only told, judged or checked is no wish") {
   REQUIRE(tells(Cue("power * off"), "get this powered-off box going"));
   REQUIRE(tells(Cue("locator"), "accepted when the locator shines"));
   REQUIRE(tells(Cue("system off"), "system off to system on"));
+  REQUIRE(tells(Cue("off"), "it is off since noon"));
+  REQUIRE_FALSE(tells(Cue("shutdown"), "a graceful shutdown would be nice"));
+  REQUIRE_FALSE(tells(force, "accept it and force it off"));
   REQUIRE_FALSE(tells(force, "force it off"));
   REQUIRE_FALSE(tells(force, "forcing it has to happen"));
 }

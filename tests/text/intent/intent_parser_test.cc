@@ -155,7 +155,8 @@ TEST_CASE("A wish for later, or on a condition, is refused") {
         "Once the pump has been swapped, power the node back on.",
         "Power the server on when I'm done with the cables",
         "Please switch the server on tomorrow morning at seven.",
-        "In case the customer says yes, power on his server.",
+        "In case the customer says yes, power on his server.", "Turn on our server tomorrow",
+        "Tomorrow shut the server down gracefully",
         "Should the OS hang, boot the server from the network once."}) {
     INFO(text);
     REQUIRE(ParseOn("dell-r750", text).refusal == "it is to happen later, or on a condition");
@@ -203,6 +204,11 @@ TEST_CASE("One value stands for both attributes of a list") {
                                            {"FirstTo", "Disabled"},
                                            {"Second", "WakeOnLan"},
                                            {"SecondTo", "Disabled"}});
+}
+
+TEST_CASE("A pronoun is no user") {
+  REQUIRE_FALSE(ParseOn("dell-r750", "Create an operator account for us with password Grip+Lift12")
+                    .refusal.empty());
 }
 
 TEST_CASE("A token without words may end a sentence") {
