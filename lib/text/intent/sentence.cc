@@ -17,7 +17,7 @@ constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::size_t kWordsOfToken = 16;
 // Stems of one word may differ by an "e", as those of "secure" and "securely" do, from here on.
 constexpr std::size_t kShortestStem = 4;
-// A quotation of more spaces is what somebody said.
+// A quotation with more spaces is long.
 constexpr std::ptrdiff_t kMostSpaces = 3;
 // The sign before it counts.
 constexpr std::size_t kShortestValue = 3;
@@ -139,6 +139,16 @@ std::size_t TicketLength(std::string_view text) {
   return separated ? end : 0;
 }
 
+// Returns whether a quotation is what somebody said, and no value: it is long, and no word that
+// asks for a value stands before it.
+bool IsSaying(std::string_view quotation, const std::string& before) {
+  static constexpr std::array<std::string_view, 7> kNaming = {
+      "tag", "label", "number", "password", "passphrase", "to", "as"};
+  const bool is_named =
+      std::find(kNaming.begin(), kNaming.end(), absl::AsciiStrToLower(before)) != kNaming.end();
+  return !is_named && std::count(quotation.begin(), quotation.end(), ' ') > kMostSpaces;
+}
+
 bool AsksForInformation(std::string_view text) {
   static constexpr std::array<std::string_view, 16> kAsking = {
       "is ",    "are ", "was ",  "does ", "do ",    "did ", "has ",       "what ",
@@ -176,7 +186,7 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       const std::size_t end = opens ? text.find(close, inside) : text.npos;
       if (end == text.npos || end == inside) continue;
       const std::string_view inner = text.substr(inside, end - inside);
-      if (std::count(inner.begin(), inner.end(), ' ') > kMostSpaces) continue;
+      if (IsSaying(inner, tokens_.empty() ? "" : tokens_.back().text)) continue;
       Add(inner, true);
       text.remove_prefix(end + close.size());
       if (!text.empty() && EndsClause(text.front())) ++clause_;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A person's sentence as tokens and words.
 //
-// A token is what stands between two spaces, without the marks around it, or a whole quotation of
-// at most four words. A slash, an equals sign, or a colon after a plain word splits a token
-// ("user=kim", "root/secret"), but not inside of addresses, nor where it seems to be part of a tag
-// or a password ("INV/3007", "Newton1687=F"). Words are the parts of tokens as
-// lib/text/lexical/words.h splits and shortens them, so "AssetTag" and "asset tags" are the same
-// two words. A token that can only be a value, such as an address or a quotation, has no words. The
-// number of a ticket at the beginning
-// ("ticket 4711:", "INC-123 -") is left out. With a speller (speller.h), words are those that the
-// person meant; the texts of tokens stay as they were typed.
+// A token is what stands between two spaces, without the marks around it, or a whole quotation, but
+// for a long one that only tells what somebody said. A slash, an equals sign, or a colon after a
+// plain word splits a token ("user=kim", "root/secret"), but not inside of addresses, nor where it
+// seems to be part of a tag or a password ("INV/3007", "Newton1687=F"). Words are the parts of
+// tokens as lib/text/lexical/words.h splits and shortens them, so "AssetTag" and "asset tags" are
+// the same two words. A token that can only be a value, such as an address or a quotation, has no
+// words. The number of a ticket at the beginning ("ticket 4711:", "INC-123 -") is left out. With a
+// speller (speller.h), words are those that the person meant; the texts of tokens stay as they were
+// typed.
 //
 // A clause ends at a comma, another mark behind a word, or a dash.
 //

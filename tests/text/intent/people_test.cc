@@ -86,35 +86,37 @@ std::string Totals(const Tally& tally) {
          text(tally.wrong);
 }
 
+// How many sentences of a file there are at least, and which shares of them.
+struct Bars {
+  int valid = 0;
+  int wrong = 0;
+  double exact = 0.0;
+  double refused_valid = 0.0;
+  double refused_wrong = 0.0;
+};
+
+void RequireUnderstood(const std::string& path, const Bars& bars) {
+  const Tally tally = Judge(path);
+  INFO(Totals(tally));
+  REQUIRE(tally.valid >= bars.valid);
+  REQUIRE(tally.wrong >= bars.wrong);
+  REQUIRE(tally.exact >= bars.exact * tally.valid);
+  REQUIRE(tally.refused_valid <= bars.refused_valid * tally.valid);
+  REQUIRE(tally.refused_wrong >= bars.refused_wrong * tally.wrong);
+}
+
 TEST_CASE("People's own sentences are understood, and what is no goal is refused") {
   const char* const path = std::getenv("SHOAL_SAID");
-  const Tally tally = Judge(path != nullptr ? path : "tests/text/intent/people.tsv");
-  INFO(Totals(tally));
-  REQUIRE(tally.valid >= 200);
-  REQUIRE(tally.wrong >= 60);
-  REQUIRE(tally.exact >= 0.90 * tally.valid);
-  REQUIRE(tally.refused_valid <= 0.03 * tally.valid);
-  REQUIRE(tally.refused_wrong >= 0.95 * tally.wrong);
+  RequireUnderstood(path != nullptr ? path : "tests/text/intent/people.tsv",
+                    {200, 60, 0.90, 0.03, 0.95});
 }
 
 TEST_CASE("Operators of different habits are understood") {
-  const Tally tally = Judge("tests/text/intent/operators.tsv");
-  INFO(Totals(tally));
-  REQUIRE(tally.valid >= 500);
-  REQUIRE(tally.wrong >= 180);
-  REQUIRE(tally.exact >= 0.97 * tally.valid);
-  REQUIRE(tally.refused_valid <= 0.02 * tally.valid);
-  REQUIRE(tally.refused_wrong >= 0.97 * tally.wrong);
+  RequireUnderstood("tests/text/intent/operators.tsv", {500, 180, 0.97, 0.02, 0.97});
 }
 
 TEST_CASE("Strangers are mostly understood") {
-  const Tally tally = Judge("tests/text/intent/strangers.tsv");
-  INFO(Totals(tally));
-  REQUIRE(tally.valid >= 850);
-  REQUIRE(tally.wrong >= 230);
-  REQUIRE(tally.exact >= 0.90 * tally.valid);
-  REQUIRE(tally.refused_valid <= 0.06 * tally.valid);
-  REQUIRE(tally.refused_wrong >= 0.94 * tally.wrong);
+  RequireUnderstood("tests/text/intent/strangers.tsv", {850, 230, 0.90, 0.06, 0.94});
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ TEST_CASE("A slash or an equals sign inside of a tag or a password splits nothin
 TEST_CASE("What somebody is quoted to have said is no value") {
   REQUIRE(TextsOf("he wrote \"turn it off and on\"") ==
           Texts{"he", "wrote", "turn", "it", "off", "and", "on"});
+  REQUIRE(TextsOf("the tag \"Rack 4 row B slot 2\"") == Texts{"the", "tag", "Rack 4 row B slot 2"});
 }
 
 TEST_CASE("Addresses, hosts and versions are told apart by their form") {
