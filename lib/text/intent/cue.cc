@@ -46,6 +46,14 @@ std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
   return EndOfMatch(sentence, at + 1, stems.subspan(next + 1));
 }
 
+// Returns whether "nothing" stands in the gap of a match: "leave nothing mounted".
+bool IsOfNothing(const Sentence& sentence, const CueMatch& match) {
+  for (std::size_t at = match.begin; at < match.end; ++at) {
+    if (sentence.TextAt(at) == "nothing") return true;
+  }
+  return false;
+}
+
 // Returns the stems of words.
 std::set<std::string> StemsOf(std::string_view text) {
   constexpr std::size_t kMost = 64;
@@ -81,7 +89,8 @@ bool IsChange(const Sentence& sentence, const CueMatch& match) {
 // Returns whether what follows a match tells of it, as in "off since noon", "a forced stop would do
 // harm". "Has to" and "would be nice" ask.
 bool IsJudged(const Sentence& sentence, const CueMatch& match) {
-  static const std::set<std::string> kFollowing = StemsOf("since would has had did");
+  static const std::set<std::string> kFollowing =
+      StemsOf("since would has had did unchanged untouched stays remains");
   const std::vector<std::string>& words = sentence.words();
   for (std::size_t at = match.end; at < std::min(match.end + 2, words.size()); ++at) {
     if (sentence.ClauseOf(at) != sentence.ClauseOf(match.begin)) return false;
@@ -94,7 +103,7 @@ bool IsJudged(const Sentence& sentence, const CueMatch& match) {
 bool IsNegated(const Sentence& sentence, std::size_t at) {
   const std::vector<std::string>& words = sentence.words();
   static const std::set<std::string> kNot =
-      StemsOf("no nothing not never without don dont avoid nor neither than instead");
+      StemsOf("no non nothing not never without don dont avoid nor neither than instead");
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
@@ -167,7 +176,8 @@ bool Cue::IsAffirmed(const Sentence& sentence) const { return !Affirmed(sentence
 std::vector<CueMatch> Cue::Affirmed(const Sentence& sentence) const {
   std::vector<CueMatch> matches = FindAll(sentence);
   std::erase_if(matches, [&](const CueMatch& match) {
-    return (!may_be_negated_ && IsNegated(sentence, match.begin)) ||
+    return (!may_be_negated_ &&
+            (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match))) ||
            (is_wish_ && TellsState(sentence, match));
   });
   return matches;

@@ -39,7 +39,8 @@ class Cue {
   // Returns every match, at most one for each alternative and first word.
   std::vector<CueMatch> FindAll(const Sentence& sentence) const;
   // Returns whether there is a match before which the same clause does not say "not", "never",
-  // "without" or the like. For a cue that begins with '~' any match will do.
+  // "without" or the like, and without "nothing" in a gap. For a cue that begins with '~' any match
+  // will do.
   bool IsAffirmed(const Sentence& sentence) const;
   // Returns those matches.
   std::vector<CueMatch> Affirmed(const Sentence& sentence) const;

@@ -250,7 +250,8 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (!is_first) return false;
   return (kConditions.contains(word) && !kAsking.contains(next)) ||
-         (word == "once" && kSubjects.contains(next)) ||
+         (word == "once" && kSubjects.contains(next) &&
+          tokens[at + 1].clause == tokens[at].clause) ||
          (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
          (word == "should" && at == 0 && !sentence.has_question());
 }

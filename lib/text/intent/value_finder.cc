@@ -215,11 +215,8 @@ class ValueFinder {
       std::erase_if(said, [](const auto& one) { return !one.second; });
     }
     // "Off: A and B" gives both the value of the first, unless something is said of the second.
-    const bool ends_with_name = !attributes_.empty() && attributes_.back().end == words().size();
-    if (said.size() == rules.size() && ends_with_name) {
-      for (std::size_t i = 1; i < said.size(); ++i) {
-        if (!said[i].second) said[i].second = said[i - 1].second;
-      }
+    for (std::size_t i = 1; said.size() == rules.size() && i < said.size(); ++i) {
+      if (!said[i].second && !HasOwnValue(said[i].first)) said[i].second = said[i - 1].second;
     }
     if (said.size() > rules.size()) {
       found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
@@ -236,6 +233,16 @@ class ValueFinder {
         found_.missing.push_back(rules[i]->value);
       }
     }
+  }
+
+  // Returns whether a value follows the last mention of an attribute, whether it is one or not.
+  bool HasOwnValue(const std::string& attribute) const {
+    static const WordSet kLinks = {"to", "is", "be", "as", "at", "becom"};
+    std::size_t end = 0;
+    for (const NameMatch& match : attributes_) {
+      if (match.name == attribute) end = match.end;
+    }
+    return end < words().size() && kLinks.contains(words()[end]);
   }
 
   std::optional<Json> ValueOf(std::size_t i) const {
@@ -360,6 +367,19 @@ class ValueFinder {
     });
   }
 
+  // Returns whether a token stands for a choice of the goal, as "SetupPassword" does for the
+  // password's name.
+  bool IsOfChoice(const Token& token) const {
+    const std::vector<ValueRule>& rules = rules_.values();
+    return std::any_of(rules.begin(), rules.end(), [&](const ValueRule& rule) {
+      if (!rule.said) return false;
+      const std::vector<CueMatch> said = rule.said->FindAll(sentence_);
+      return std::any_of(said.begin(), said.end(), [&token](const CueMatch& match) {
+        return match.begin <= token.first_word && token.end_word <= match.end;
+      });
+    });
+  }
+
   std::vector<std::size_t> Candidates() const {
     std::vector<std::size_t> candidates;
     for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
@@ -367,7 +387,7 @@ class ValueFinder {
       const bool is_address = token.kind == TokenKind::kUrl || token.kind == TokenKind::kVersion ||
                               (token.kind == TokenKind::kHost && ShapeOf(token.text).digit &&
                                !ShapeOf(token.text).upper);
-      if (is_address || IsOfAttribute(token)) continue;
+      if (is_address || IsOfAttribute(token) || IsOfChoice(token)) continue;
       const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token) && !IsNameOfUser(i);
       const TokenShape shape = ShapeOf(token.text);
       const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
@@ -440,22 +460,23 @@ class ValueFinder {
 
   // Returns whether a word of the language is a user's name by where it stands.
   bool IsNameOfUser(std::size_t index) const {
-    static const WordSet kNever = {"operator", "operators", "administrator",
-                                   "admin",    "root",      "readonly",
-                                   "role",     "user",      "account",
-                                   "the",      "a",         "an",
-                                   "this",     "that",      "these",
-                                   "it",       "its",       "new",
-                                   "old",      "own",       "my",
-                                   "our",      "your",      "their",
-                                   "with",     "session",   "sessions",
-                                   "by",       "using",     "password",
-                                   "pw",       "his",       "her",
-                                   "each",     "all",       "one",
-                                   "another",  "local",     "event",
-                                   "us",       "me",        "him",
-                                   "them",     "server",    "machine",
-                                   "system",   "monitoring"};
+    static const WordSet kNever = {"operator", "operators",  "administrator",
+                                   "admin",    "root",       "readonly",
+                                   "role",     "user",       "account",
+                                   "the",      "a",          "an",
+                                   "this",     "that",       "these",
+                                   "it",       "its",        "new",
+                                   "old",      "own",        "my",
+                                   "our",      "your",       "their",
+                                   "with",     "session",    "sessions",
+                                   "by",       "using",      "password",
+                                   "pw",       "his",        "her",
+                                   "each",     "all",        "one",
+                                   "another",  "local",      "event",
+                                   "us",       "me",         "him",
+                                   "them",     "server",     "machine",
+                                   "system",   "monitoring", "and",
+                                   "or",       "on",         "then"};
     const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
     return !kNever.contains(name) && StandsAsName(index);
   }
