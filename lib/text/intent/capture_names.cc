@@ -62,8 +62,9 @@ std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
     ways.insert(ways.end(), {"on", "enable", "activate", "activation", "true"});
   }
   if (text == "Disabled" || text == "Off") {
-    ways.insert(ways.end(), {"off", "disable", "deactivate", "false", "inactive", "kill",
-                             "deactivation", "out of service", "forbid"});
+    ways.insert(ways.end(),
+                {"off", "disable", "deactivate", "false", "inactive", "kill", "deactivation",
+                 "out of service", "forbid", "shut down", "get rid of"});
   }
   return ways;
 }
@@ -89,6 +90,18 @@ std::size_t LongestRun(const std::vector<std::string>& words, std::size_t at,
     longest = std::max(longest, length);
   }
   return longest;
+}
+
+// Returns whether the words before the one at `at` deny it: "no longer be enabled".
+bool IsDenied(const std::vector<std::string>& words, std::size_t at) {
+  static constexpr std::array<std::string_view, 5> kDenying = {"not", "no", "never", "dont", "don"};
+  constexpr std::size_t kReach = 3;
+  for (std::size_t back = 1; back <= std::min(kReach, at); ++back) {
+    if (words[at - back] == "but") return false;
+    if (std::find(kDenying.begin(), kDenying.end(), words[at - back]) != kDenying.end())
+      return true;
+  }
+  return false;
 }
 
 bool IsAfter(const std::vector<std::string>& words, std::size_t at,
@@ -208,8 +221,11 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
   std::size_t found_at = 0;
   std::size_t found_end = 0;
   bool found_weak = true;
+  bool found_denied = false;
   const auto offer = [&](Json value, std::size_t at, std::size_t to) {
-    const bool weak = IsAfter(words, at, {"from", "not", "of", "than", "still", "current"});
+    const bool denied = IsDenied(words, at);
+    const bool weak =
+        denied || IsAfter(words, at, {"from", "of", "than", "still", "current", "found"});
     const bool follows_to = IsAfter(words, at, {"to", "at", "is", "be", "becom", "as", "want"});
     const bool better = !found || (found_weak && !weak) ||
                         (found_weak == weak && (at == found_at ? to > found_end : follows_to));
@@ -218,6 +234,7 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
     found_at = at;
     found_end = to;
     found_weak = weak;
+    found_denied = denied;
   };
   for (std::size_t at = begin; at < end; ++at) {
     for (const Json& value : values->second) {
@@ -235,6 +252,10 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
         if (to != 0 && to <= end && !IsPreposition(words, at)) offer(value, at, to);
       }
     }
+  }
+  // "Must not stay enabled": of two values it is the other one.
+  if (found_denied && values->second.size() == 2) {
+    return values->second[found == values->second[0] ? 1 : 0];
   }
   return found;
 }

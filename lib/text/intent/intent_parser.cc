@@ -119,7 +119,8 @@ bool SpeaksOfServer(const Sentence& sentence) {
 // Returns whether it only asks to be told something, or to leave something as it is.
 bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kAlone(
-      "inform * whether|tell * whether|know whether|wonder whether|ask whether|check whether|see "
+      "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
+      "whether|check whether|see "
       "whether|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
@@ -127,7 +128,9 @@ bool AsksForNoChange(const Sentence& sentence) {
                                    "check",   "read",     "count", "keep"};
   static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
                                   "would",  "kindly", "hi",  "hey", "hello"};
-  if (sentence.is_question()) return true;
+  static const Cue kUndecided(
+      "perhaps not|or maybe|maybe not|dunno|must think|think still|come back to you");
+  if (sentence.is_question() || kUndecided.Find(sentence)) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
   if (kAlone.Find(sentence)) return true;
@@ -245,7 +248,7 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const std::vector<Token>& tokens = sentence.tokens();
   const std::string word = LowerTextOf(tokens, at);
   const std::string next = LowerTextOf(tokens, at + 1);
-  if (word == "when") return kSubjects.contains(next) && next != "the";
+  if (word == "when" && (next != "the" || at > 0)) return kSubjects.contains(next) && next != "the";
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (!is_first) return false;
@@ -253,6 +256,8 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
          (word == "once" && kSubjects.contains(next) &&
           tokens[at + 1].clause == tokens[at].clause) ||
          (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
+         (word == "as" && next == "soon" && LowerTextOf(tokens, at + 3) != "possible") ||
+         (word == "when" && IsBackground(sentence, tokens[at].clause)) ||
          (word == "should" && at == 0 && !sentence.has_question());
 }
 
@@ -268,15 +273,18 @@ bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
 
 // Returns whether what the goal is about is to happen only later, or if something else is so.
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
+  static const WordSet kReasons = {"for", "before", "since", "by", "until", "it", "that"};
   const std::vector<Token>& tokens = sentence.tokens();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (BeginsCondition(sentence, i)) return true;
     if (!BeginsLaterTime(tokens, i)) continue;
     const std::size_t word = tokens[i].first_word;
-    const bool is_told = IsBackground(sentence, tokens[i].clause) || IsSurroundings(sentence, word);
-    if (is_told) continue;
+    const bool is_span = LowerTextOf(tokens, i) == "next";
+    const bool is_reason = is_span ? IsSurroundings(sentence, word)
+                                   : i > 0 && kReasons.contains(LowerTextOf(tokens, i - 1));
+    if (is_reason || IsBackground(sentence, tokens[i].clause)) continue;
     // "Next week" needs no cue before it, since hardly anything else is said of a week to come.
-    const bool is_plan = LowerTextOf(tokens, i) == "next" || i == 0;
+    const bool is_plan = is_span || i == 0;
     if (is_plan || goal.SaysBefore(sentence, word)) return true;
   }
   return false;

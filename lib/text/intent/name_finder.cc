@@ -22,7 +22,7 @@ constexpr double kNeeded = 2.0;
 // A plain word needs cues of so much.
 constexpr double kLeastOfWord = 1.8;
 // How much worse a word of the language is as a name.
-constexpr double kOrdinary = 2.0;
+constexpr double kOrdinary = 1.5;
 // What a cue in another clause counts less: it is mostly said of something else.
 constexpr double kOtherClause = 1.0;
 // What it counts that a user stands right before a password.

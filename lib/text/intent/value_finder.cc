@@ -485,8 +485,8 @@ class ValueFinder {
   // password".
   bool StandsAsName(std::size_t index) const {
     static const WordSet kBefore = {
-        "as",      "in",    "by",   "administrator", "under", "user",   "username",
-        "account", "named", "like", "use",           "login", "called", "for"};
+        "as",    "by",   "administrator", "under", "user",   "username", "account",
+        "named", "like", "use",           "login", "called", "for"};
     static const WordSet kAfter = {"with", "password", "pw",    "passwd",
                                    "pwd",  "pass",     "using", "and"};
     const std::vector<Token>& tokens = sentence_.tokens();

@@ -156,7 +156,9 @@ TEST_CASE("A wish for later, or on a condition, is refused") {
         "Power the server on when I'm done with the cables",
         "Please switch the server on tomorrow morning at seven.",
         "In case the customer says yes, power on his server.", "Turn on our server tomorrow",
-        "Tomorrow shut the server down gracefully",
+        "Tomorrow shut the server down gracefully", "Start the server on Monday at seven",
+        "As soon as he has confirmed, shut the server down gracefully.",
+        "When the leak is repaired, power the server on.",
         "Should the OS hang, boot the server from the network once."}) {
     INFO(text);
     REQUIRE(ParseOn("dell-r750", text).refusal == "it is to happen later, or on a condition");
@@ -204,6 +206,15 @@ TEST_CASE("One value stands for both attributes of a list") {
                                            {"FirstTo", "Disabled"},
                                            {"Second", "WakeOnLan"},
                                            {"SecondTo", "Disabled"}});
+}
+
+TEST_CASE("A value that is denied is the other one") {
+  const auto value = [](const std::string& text) {
+    return ParseOn("hpe-dl380a-gen12", text).values.at("To");
+  };
+  REQUIRE(value("The BIOS attribute Sriov must not stay enabled.") == "Disabled");
+  REQUIRE(value("In the BIOS Sriov should no longer be enabled but disabled.") == "Disabled");
+  REQUIRE(value("Set the BIOS attribute Sriov to enabled, not disabled.") == "Enabled");
 }
 
 TEST_CASE("A pronoun is no user") {
