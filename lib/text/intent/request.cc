@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/request.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "text/intent/cue.h"
+#include "text/intent/speller.h"
+
+namespace shoal::intent {
+namespace {
+
+// Returns the text of a token in lower case; nothing past the end.
+std::string LowerTextOf(const std::vector<Token>& tokens, std::size_t at) {
+  return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
+}
+
+// Returns whether a condition begins at a token. "If you can" and "if it is off" are ways to ask.
+bool BeginsCondition(const Sentence& sentence, std::size_t at) {
+  static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
+  static const WordSet kAsking = {"possible", "you",      "i",      "it",  "it's",
+                                  "its",      "that",     "this",   "he",  "need",
+                                  "so",       "any",      "needed", "may", "necessary",
+                                  "anybody",  "somebody", "not",    "we",  "someone"};
+  static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i'm", "im", "i've"};
+  static const WordSet kJoints = {"so", "and", "but", "then", "or", "only"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  const std::string word = LowerTextOf(tokens, at);
+  const std::string next = LowerTextOf(tokens, at + 1);
+  if (word == "when" && (next != "the" || at > 0)) return kSubjects.contains(next) && next != "the";
+  const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
+                        kJoints.contains(LowerTextOf(tokens, at - 1));
+  if (!is_first) return false;
+  return (kConditions.contains(word) && !kAsking.contains(next)) ||
+         (word == "once" && kSubjects.contains(next) &&
+          tokens[at + 1].clause == tokens[at].clause) ||
+         (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
+         (word == "as" && next == "soon" && LowerTextOf(tokens, at + 3) != "possible") ||
+         (word == "when" && IsBackground(sentence, tokens[at].clause)) ||
+         (word == "should" && at == 0 && !sentence.has_question());
+}
+
+// Returns whether a token begins the name of a time to come.
+bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kTimes = {"monday",   "tuesday", "wednesday", "thursday", "friday",
+                                 "saturday", "sunday",  "week",      "month"};
+  const std::string word = LowerTextOf(tokens, at);
+  const std::string next = LowerTextOf(tokens, at + 1);
+  return word == "tomorrow" || word == "tonight" ||
+         ((word == "next" || word == "on") && kTimes.contains(next));
+}
+
+}  // namespace
+
+bool SpeaksOfServer(const Sentence& sentence) {
+  static const Cue kServer(
+      "system|server|machine|box|host|node|computer|unit|hardware|chassis|enclosure");
+  return kServer.Find(sentence).has_value();
+}
+
+bool AsksForNoChange(const Sentence& sentence) {
+  static const Cue kAlone(
+      "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
+      "whether|check whether|see "
+      "whether|"
+      "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
+      "keep * as is|keep * untouched|do not touch|do not change");
+  static const WordSet kTelling = {"explain", "describe", "list",  "print",
+                                   "check",   "read",     "count", "keep"};
+  static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
+                                  "would",  "kindly", "hi",  "hey", "hello"};
+  static const Cue kUndecided(
+      "perhaps not|or maybe|maybe not|dunno|must think|think still|come back to you");
+  if (sentence.is_question() || kUndecided.Find(sentence)) return true;
+  const std::vector<Token>& tokens = sentence.tokens();
+  if (tokens.front().clause != tokens.back().clause) return false;
+  if (kAlone.Find(sentence)) return true;
+  const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
+    return !kPolite.contains(absl::AsciiStrToLower(token.text));
+  });
+  return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
+}
+
+bool IsSurroundings(const Sentence& sentence, std::size_t at) {
+  static const WordSet kOccasions = {"before", "after", "because", "since", "due", "during",
+                                     "while",  "when",  "until",   "for",   "as",  "so"};
+  constexpr std::size_t kReach = 5;
+  for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
+    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
+    if (kOccasions.contains(sentence.TextAt(at - back))) return true;
+  }
+  return false;
+}
+
+bool IsBackground(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kTelling = {
+      "is",   "are",   "was",    "were",  "am",      "has",    "had",    "been",     "we",
+      "i",    "says",  "said",   "told",  "keeps",   "kept",   "cannot", "cant",     "can't",
+      "wont", "won't", "lost",   "broke", "failed",  "died",   "nobody", "somebody", "someone",
+      "they", "sits",  "stands", "lies",  "doesn't", "doesnt", "hates",  "hate",     "makes"};
+  static const WordSet kAsking = {"please", "pls",  "plz",   "kindly", "must",   "should",
+                                  "shall",  "need", "needs", "want",   "wants",  "would",
+                                  "could",  "can",  "let",   "make",   "ensure", "wish"};
+  bool tells = false;
+  bool is_first = true;
+  for (const Token& token : sentence.tokens()) {
+    if (token.clause != clause) continue;
+    const std::string text = absl::AsciiStrToLower(token.text);
+    if (kAsking.contains(text)) return false;
+    tells |= kTelling.contains(text) || (is_first && text.ends_with("ing"));
+    is_first = false;
+  }
+  return tells;
+}
+
+bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
+  static const WordSet kReasons = {"for", "before", "since", "by", "until", "it", "that"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (BeginsCondition(sentence, i)) return true;
+    if (!BeginsLaterTime(tokens, i)) continue;
+    const std::size_t word = tokens[i].first_word;
+    const bool is_span = LowerTextOf(tokens, i) == "next";
+    const bool is_reason = is_span ? IsSurroundings(sentence, word)
+                                   : i > 0 && kReasons.contains(LowerTextOf(tokens, i - 1));
+    if (is_reason || IsBackground(sentence, tokens[i].clause)) continue;
+    // "Next week" needs no cue before it, since hardly anything else is said of a week to come.
+    const bool is_plan = is_span || i == 0;
+    if (is_plan || goal.SaysBefore(sentence, word)) return true;
+  }
+  return false;
+}
+
+bool IsNoRequest(std::string_view piece) {
+  static const WordSet kConditions = {"if",     "unless", "whenever", "provided", "assuming",
+                                      "before", "after",  "because",  "since",    "due",
+                                      "during", "while",  "when",     "until",    "should"};
+  static const WordSet kSubjects = {"the", "it",   "this",   "that",       "you",   "we",
+                                    "all", "they", "secure", "everything", "there", "i"};
+  const Sentence sentence(piece);
+  if (sentence.is_question()) return true;
+  const std::vector<Token>& tokens = sentence.tokens();
+  if (tokens.empty()) return false;
+  const std::string first = absl::AsciiStrToLower(tokens.front().text);
+  const std::string second = tokens.size() > 1 ? absl::AsciiStrToLower(tokens[1].text) : "";
+  return kConditions.contains(first) || (first == "only" && second == "if") ||
+         (first == "in" && second == "case") || (first == "once" && kSubjects.contains(second));
+}
+
+bool PointsBack(std::string_view piece) {
+  static const Cue kBack("them|they|those|these|such");
+  const Sentence sentence(piece);
+  return kBack.Find(sentence).has_value() && !SpeaksOfServer(sentence);
+}
+
+bool OnlyTells(std::string_view piece) {
+  const Sentence sentence(piece);
+  const std::vector<Token>& tokens = sentence.tokens();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_first = i == 0 || tokens[i - 1].clause != tokens[i].clause;
+    if (is_first && !IsBackground(sentence, tokens[i].clause)) return false;
+  }
+  return true;
+}
+
+}  // namespace shoal::intent

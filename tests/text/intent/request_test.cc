@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/request.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace shoal::intent {
+namespace {
+
+TEST_CASE("A clause that only tells is background, one that asks is not") {
+  const Sentence sentence("The fan noise is driving us mad, please power the server down, thanks");
+  REQUIRE(IsBackground(sentence, 0));
+  REQUIRE_FALSE(IsBackground(sentence, 1));
+  REQUIRE_FALSE(IsBackground(sentence, 2));
+  REQUIRE(OnlyTells("My machine won't start, nobody knows why it is so"));
+  REQUIRE_FALSE(OnlyTells("My machine won't start, flash it"));
+  REQUIRE_FALSE(OnlyTells("Turn on our server"));
+}
+
+TEST_CASE("What is undecided, or asks to be told, asks for no change") {
+  for (const char* const text :
+       {"Kindly inform us whether the server is switched on.", "Explain the boot order",
+        "Is Secure Boot on?", "Leave the LED as it is", "Please enable Sriov, or perhaps not."}) {
+    INFO(text);
+    REQUIRE(AsksForNoChange(Sentence(text)));
+  }
+  REQUIRE_FALSE(AsksForNoChange(Sentence("Please enable Sriov")));
+  REQUIRE_FALSE(AsksForNoChange(Sentence("Power it on no matter whether it is in use")));
+}
+
+TEST_CASE("A piece that points back has no thing of its own") {
+  REQUIRE(PointsBack("switch such relics off"));
+  REQUIRE(PointsBack("turn them off"));
+  REQUIRE_FALSE(PointsBack("turn such a server off"));
+  REQUIRE_FALSE(PointsBack("RAID1 on both disks"));
+}
+
+TEST_CASE("A question or a condition is no request") {
+  REQUIRE(IsNoRequest("if the host is down"));
+  REQUIRE(IsNoRequest("once the pump runs"));
+  REQUIRE(IsNoRequest("is the LED on?"));
+  REQUIRE_FALSE(IsNoRequest("boot once from the ISO"));
+  REQUIRE_FALSE(IsNoRequest(""));
+}
+
+}  // namespace
+}  // namespace shoal::intent
