@@ -103,7 +103,7 @@ bool IsJudged(const Sentence& sentence, const CueMatch& match) {
 bool IsNegated(const Sentence& sentence, std::size_t at) {
   const std::vector<std::string>& words = sentence.words();
   static const std::set<std::string> kNot =
-      StemsOf("no non nothing not never without don dont avoid nor neither than instead");
+      StemsOf("no non nobody nothing not never without don dont avoid nor neither than instead");
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
   for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
@@ -120,7 +120,8 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   static const std::set<std::string> kTelling = StemsOf(
       "was were is are has have had been got somebody someone show shows say says report still "
-      "stay already who which cannot found find sit sits stand stands lie lies hate hates being "
+      "stay already who which cannot found find sit sits stand stands lie lies hate hates listed "
+      "being "
       "since because refuse refuses");
   static const std::set<std::string> kAsking =
       StemsOf("must should be to shall need want will please can");

@@ -121,8 +121,10 @@ bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found,
     if (found.contains(i)) continue;
     if (tokens[i].kind == TokenKind::kQuoted) return true;
     const TokenShape shape = ShapeOf(tokens[i].text);
-    const bool is_value = tokens[i].kind == TokenKind::kWord && shape.digit &&
-                          (shape.dash || shape.sign) && tokens[i].text.size() > kShort;
+    const bool is_name = tokens[i].text.find('_', 1) != std::string::npos;
+    const bool is_value = tokens[i].kind == TokenKind::kWord &&
+                          (is_name || (shape.digit && (shape.dash || shape.sign))) &&
+                          tokens[i].text.size() > kShort;
     std::string letters = absl::AsciiStrToLower(tokens[i].text);
     std::erase_if(letters, [](unsigned char byte) { return !absl::ascii_isalnum(byte); });
     if (is_value && !known.contains(letters)) return true;

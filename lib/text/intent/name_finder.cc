@@ -136,9 +136,12 @@ class NameFinder {
 
   // Returns whether a token stands right before what looks like a password: "kim7 / XK-9!a".
   bool IsBeforePassword(std::size_t index) const {
-    // A slash may stand between them.
+    // A slash or a small word may stand between them.
     std::size_t behind = index + 1;
-    const auto is_mark = [this](std::size_t at) { return sentence_.tokens()[at].text == "/"; };
+    const auto is_mark = [this](std::size_t at) {
+      static const WordSet kJoints = {"/", "with", "and"};
+      return kJoints.contains(sentence_.tokens()[at].text);
+    };
     if (behind < sentence_.tokens().size() && is_mark(behind)) ++behind;
     if (behind >= sentence_.tokens().size()) return false;
     const Token& next = sentence_.tokens()[behind];

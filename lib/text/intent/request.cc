@@ -73,7 +73,8 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
-      "perhaps not|or maybe|maybe not|dunno|must think|think still|come back to you");
+      "forget what|never mind|not necessary any|some day|talk about it|perhaps not|or maybe|maybe "
+      "not|dunno|must think|think still|come back to you");
   if (sentence.is_question() || kUndecided.Find(sentence)) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;

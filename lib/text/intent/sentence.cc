@@ -19,8 +19,6 @@ constexpr std::size_t kWordsOfToken = 16;
 constexpr std::size_t kShortestStem = 4;
 // A quotation with more spaces is long.
 constexpr std::ptrdiff_t kMostSpaces = 3;
-// The sign before it counts.
-constexpr std::size_t kShortestValue = 3;
 
 bool IsLetter(char byte) { return absl::ascii_isalpha(static_cast<unsigned char>(byte)); }
 bool IsDigit(char byte) { return absl::ascii_isdigit(static_cast<unsigned char>(byte)); }
@@ -83,6 +81,22 @@ TokenKind KindOf(std::string_view text) {
   if (IsHost(text)) return TokenKind::kHost;
   if (IsVersion(text)) return TokenKind::kVersion;
   return TokenKind::kWord;
+}
+
+// Returns whether the sign at `cut` gives a value to a name, as in "user=kim" and "Numa=Disabled".
+// In a password such as "Winter=Coat" it does not: neither is the one a name that any goal says or
+// a property's, nor the other a switch's state.
+bool IsAssignment(std::string_view text, std::size_t cut, const Speller* speller) {
+  static constexpr std::array<std::string_view, 8> kStates = {"enabled", "disabled", "on",   "off",
+                                                              "true",    "false",    "auto", "yes"};
+  const std::string_view name = text.substr(0, cut);
+  const std::string state = absl::AsciiStrToLower(std::string(text.substr(cut + 1)));
+  const bool is_property =
+      !name.empty() && std::any_of(name.begin() + 1, name.end(), [](char byte) {
+        return absl::ascii_isupper(static_cast<unsigned char>(byte));
+      });
+  return speller == nullptr || is_property || speller->IsPhrased(name) ||
+         std::find(kStates.begin(), kStates.end(), state) != kStates.end();
 }
 
 // Returns whether a slash is part of a value, as in "INV/3007" and "Roter/Hut8", rather than
@@ -154,12 +168,18 @@ bool AsksForInformation(std::string_view text) {
       "is ",    "are ", "was ",  "does ", "do ",    "did ", "has ",       "what ",
       "which ", "who ", "when ", "how ",  "where ", "why ", "can i use ", "should i "};
   // "Is it possible to", "is there a way to", "do you mind" ask for an action.
+  static constexpr std::array<std::string_view, 7> kWondering = {"what ",  "which ", "who ", "how ",
+                                                                 "where ", "why ",   "when "};
   static constexpr std::array<std::string_view, 5> kRequesting = {"is it ", "is there ", "do you ",
                                                                   "are you ", "how about "};
   std::string lower = absl::AsciiStrToLower(std::string(text));
   lower.erase(lower.find_last_not_of(kSpaces) + 1);
   if (!lower.ends_with('?')) return false;
   const auto begins = [&lower](std::string_view start) { return lower.starts_with(start); };
+  const bool wonders = std::any_of(kWondering.begin(), kWondering.end(), begins) &&
+                       lower.find_first_of("?!;") == lower.size() - 1 &&
+                       lower.find(". ") == lower.npos && !begins("how about ");
+  if (wonders) return true;
   return std::any_of(kAsking.begin(), kAsking.end(), begins) &&
          std::none_of(kRequesting.begin(), kRequesting.end(), begins) &&
          lower.find_first_of("?!;:,") == lower.size() - 1 && lower.find(". ") == lower.npos;
@@ -187,7 +207,7 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       if (end == text.npos || end == inside) continue;
       const std::string_view inner = text.substr(inside, end - inside);
       if (IsSaying(inner, tokens_.empty() ? "" : tokens_.back().text)) continue;
-      Add(inner, true);
+      Add(inner, true, speller);
       text.remove_prefix(end + close.size());
       if (!text.empty() && EndsClause(text.front())) ++clause_;
       quoted = true;
@@ -197,7 +217,7 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     const std::string_view part = text.substr(0, end);
     if (IsDash(part)) ++clause_;
-    Add(part, false);
+    Add(part, false, speller);
     const std::size_t last = part.find_last_not_of(")]\"'");
     if (last != part.npos && EndsClause(part[last])) ++clause_;
     text.remove_prefix(end);
@@ -209,7 +229,7 @@ void Sentence::AddToken(std::string text, TokenKind kind) {
   tokens_.push_back({.text = std::move(text), .kind = kind, .clause = clause_});
 }
 
-void Sentence::Add(std::string_view text, bool quoted) {
+void Sentence::Add(std::string_view text, bool quoted, const Speller* speller) {
   if (quoted) {
     const TokenKind kind = KindOf(text);
     AddToken(std::string(text), kind == TokenKind::kWord ? TokenKind::kQuoted : kind);
@@ -217,9 +237,9 @@ void Sentence::Add(std::string_view text, bool quoted) {
   }
   const std::size_t arrow = std::min({text.find("->"), text.find("=>"), text.find("\u2192")});
   if (arrow != text.npos) {
-    Add(text.substr(0, arrow), false);
+    Add(text.substr(0, arrow), false, speller);
     AddToken("to", TokenKind::kWord);
-    Add(text.substr(arrow + (text[arrow] == '-' || text[arrow] == '=' ? 2 : 3)), false);
+    Add(text.substr(arrow + (text[arrow] == '-' || text[arrow] == '=' ? 2 : 3)), false, speller);
     return;
   }
   if (text == "=" || text == ":=") text = "to";
@@ -229,19 +249,15 @@ void Sentence::Add(std::string_view text, bool quoted) {
   const TokenKind kind = KindOf(text);
   if (kind == TokenKind::kWord) {
     std::size_t cut = text.find('=');
-    // A password may have the sign, too: what is behind it is then too short for a value.
-    const bool is_inside =
-        cut != text.npos && text.size() - cut <= kShortestValue &&
-        std::any_of(text.begin(), text.begin() + static_cast<long>(cut), IsDigit);
-    if (is_inside) cut = text.npos;
+    if (cut != text.npos && !IsAssignment(text, cut, speller)) cut = text.npos;
     if (cut == text.npos && !HasSlashInside(text)) cut = text.find('/');
     if (cut == text.npos || cut == 0) {
       cut = text.find(':');
       if (cut != text.npos && !IsAllOf(text.substr(0, cut), IsLetter)) cut = text.npos;
     }
     if (cut != text.npos && cut > 0 && cut + 1 < text.size()) {
-      Add(text.substr(0, cut), false);
-      Add(text.substr(cut + 1), false);
+      Add(text.substr(0, cut), false, speller);
+      Add(text.substr(cut + 1), false, speller);
       return;
     }
   }

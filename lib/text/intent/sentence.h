@@ -71,7 +71,7 @@ class Sentence {
   std::size_t ClauseOf(std::size_t word) const { return tokens_[token_of_[word]].clause; }
 
  private:
-  void Add(std::string_view text, bool quoted);
+  void Add(std::string_view text, bool quoted, const Speller* speller);
   void AddToken(std::string text, TokenKind kind);
   void AddWords(const Speller* speller);
 

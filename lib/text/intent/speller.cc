@@ -60,6 +60,11 @@ std::optional<std::string> Speller::Meant(std::string_view word) const {
   return Nearest(lower, phrased_);
 }
 
+bool Speller::IsPhrased(std::string_view word) const {
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
+  return telling_.contains(lower) || phrased_.contains(lower);
+}
+
 bool Speller::Knows(std::string_view word) const {
   const std::string lower = absl::AsciiStrToLower(std::string(word));
   const std::array<const WordSet*, 3> lists = {&telling_, &phrased_, &others_};

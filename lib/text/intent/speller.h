@@ -31,6 +31,9 @@ class Speller {
   // is no plain word.
   std::optional<std::string> Meant(std::string_view word) const;
 
+  // Returns whether `word` is one of those by which goals are told, or of the phrasings.
+  bool IsPhrased(std::string_view word) const;
+
   // Returns whether `word` is right as it is, because some list has it.
   bool Knows(std::string_view word) const;
 

@@ -36,7 +36,13 @@ TEST_CASE("Pairs are split, addresses are not") {
 
 TEST_CASE("A slash or an equals sign inside of a tag or a password splits nothing") {
   REQUIRE(TextsOf("tag INV/3007 pw Roter/Hut8") == Texts{"tag", "INV/3007", "pw", "Roter/Hut8"});
-  REQUIRE(TextsOf("Newton1687=F kim7/XK-9") == Texts{"Newton1687=F", "kim7", "XK-9"});
+  const Speller speller({}, {"user"}, {}, {"winter"});
+  const Sentence assigned("user=kim Winter=Coat Newton1687=F AssetTag=7 Numa=Disabled", &speller);
+  Texts texts;
+  for (const Token& token : assigned.tokens()) texts.push_back(token.text);
+  REQUIRE(texts ==
+          Texts{"user", "kim", "Winter=Coat", "Newton1687=F", "AssetTag", "7", "Numa", "Disabled"});
+  REQUIRE(TextsOf("kim7/XK-9") == Texts{"kim7", "XK-9"});
   REQUIRE(TextsOf("Sesame-1/Poppy-2-z Administrator/Oak-7") ==
           Texts{"Sesame-1", "Poppy-2-z", "Administrator", "Oak-7"});
 }
