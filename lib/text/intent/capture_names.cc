@@ -92,16 +92,33 @@ std::size_t LongestRun(const std::vector<std::string>& words, std::size_t at,
   return longest;
 }
 
-// Returns whether the words before the one at `at` deny it: "no longer be enabled".
-bool IsDenied(const std::vector<std::string>& words, std::size_t at) {
+// What a sentence says against a value.
+enum class Denial {
+  kNone,
+  // "It is not enabled yet."
+  kTold,
+  // "It must not stay enabled."
+  kWished,
+};
+
+// Returns how the words before the one at `at`, in its clause, deny it.
+Denial DenialOf(const Sentence& sentence, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kDenying = {"not", "no", "never", "dont", "don"};
+  static constexpr std::array<std::string_view, 3> kWishing = {"must", "should", "shall"};
   constexpr std::size_t kReach = 3;
+  const std::vector<std::string>& words = sentence.words();
+  const auto is_one = [](const auto& all, const std::string& word) {
+    return std::find(all.begin(), all.end(), word) != all.end();
+  };
   for (std::size_t back = 1; back <= std::min(kReach, at); ++back) {
-    if (words[at - back] == "but") return false;
-    if (std::find(kDenying.begin(), kDenying.end(), words[at - back]) != kDenying.end())
-      return true;
+    const std::size_t word = at - back;
+    const bool is_apart = sentence.ClauseOf(word) != sentence.ClauseOf(at);
+    if (is_apart || words[word] == "but" || words[word] == "forget") return Denial::kNone;
+    const bool is_number = words[word + 1].find_first_of("0123456789") != std::string::npos;
+    if (!is_one(kDenying, words[word]) || is_number) continue;
+    return word > 0 && is_one(kWishing, words[word - 1]) ? Denial::kWished : Denial::kTold;
   }
-  return false;
+  return Denial::kNone;
 }
 
 bool IsAfter(const std::vector<std::string>& words, std::size_t at,
@@ -221,11 +238,11 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
   std::size_t found_at = 0;
   std::size_t found_end = 0;
   bool found_weak = true;
-  bool found_denied = false;
+  Denial found_denial = Denial::kNone;
   const auto offer = [&](Json value, std::size_t at, std::size_t to) {
-    const bool denied = IsDenied(words, at);
-    const bool weak =
-        denied || IsAfter(words, at, {"from", "of", "than", "still", "current", "found"});
+    const Denial denial = DenialOf(sentence, at);
+    const bool weak = denial != Denial::kNone ||
+                      IsAfter(words, at, {"from", "of", "than", "still", "current", "found"});
     const bool follows_to = IsAfter(words, at, {"to", "at", "is", "be", "becom", "as", "want"});
     const bool better = !found || (found_weak && !weak) ||
                         (found_weak == weak && (at == found_at ? to > found_end : follows_to));
@@ -234,7 +251,7 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
     found_at = at;
     found_end = to;
     found_weak = weak;
-    found_denied = denied;
+    found_denial = denial;
   };
   for (std::size_t at = begin; at < end; ++at) {
     for (const Json& value : values->second) {
@@ -253,11 +270,11 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
       }
     }
   }
-  // "Must not stay enabled": of two values it is the other one.
-  if (found_denied && values->second.size() == 2) {
-    return values->second[found == values->second[0] ? 1 : 0];
-  }
-  return found;
+  if (found_denial == Denial::kNone) return found;
+  // Of two values that must not be the one, it is the other.
+  const bool is_other = found_denial == Denial::kWished && values->second.size() == 2;
+  return is_other ? std::optional(values->second[found == values->second[0] ? 1 : 0])
+                  : std::nullopt;
 }
 
 std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const {

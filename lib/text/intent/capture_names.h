@@ -36,7 +36,8 @@ class CaptureNames {
   std::vector<NameMatch> Attributes(const Sentence& sentence) const;
   // Returns the value that the words [begin, end) say for `attribute`: one of its values or a
   // number, or with `loosely` also "off" for "Disabled" and the like. Returns nothing when they say
-  // none. A value after "from" or "not" counts only when there is no other.
+  // none. A value after "from" or "still" counts only when there is no other. One that is denied
+  // does not count; where it must not be, and there are two values, it is the other one.
   std::optional<nlohmann::json> Value(const Sentence& sentence, const std::string& attribute,
                                       std::size_t begin, std::size_t end, bool loosely) const;
   // Returns the boot options that the sentence names by reference ("Boot0003") or by the longest

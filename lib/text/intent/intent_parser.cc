@@ -111,6 +111,14 @@ absl::StatusOr<std::map<std::string, std::string, std::less<>>> ReadAbbreviation
   return abbreviations;
 }
 
+// Returns whether a text has underscores, and between them a word that is not known.
+bool HasUnknownPart(const std::string& text, const WordSet& known) {
+  const std::vector<std::string> parts = absl::StrSplit(text, '_', absl::SkipEmpty());
+  return parts.size() > 1 && std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+           return !known.contains(absl::AsciiStrToLower(part));
+         });
+}
+
 // Returns whether a quotation, or what looks like a name or a password, is neither among `found`
 // nor known.
 bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found,
@@ -121,7 +129,7 @@ bool LeavesValues(const Sentence& sentence, const std::set<std::size_t>& found,
     if (found.contains(i)) continue;
     if (tokens[i].kind == TokenKind::kQuoted) return true;
     const TokenShape shape = ShapeOf(tokens[i].text);
-    const bool is_name = tokens[i].text.find('_', 1) != std::string::npos;
+    const bool is_name = !shape.upper && HasUnknownPart(tokens[i].text, known);
     const bool is_value = tokens[i].kind == TokenKind::kWord &&
                           (is_name || (shape.digit && (shape.dash || shape.sign))) &&
                           tokens[i].text.size() > kShort;

@@ -18,6 +18,23 @@ std::string LowerTextOf(const std::vector<Token>& tokens, std::size_t at) {
   return at < tokens.size() ? absl::AsciiStrToLower(tokens[at].text) : std::string();
 }
 
+// Returns whether a clause tells of what has been.
+bool IsPast(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kPast = {"was",    "were", "had",  "did",  "went",
+                                "failed", "lost", "died", "broke"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    return token.clause == clause && kPast.contains(absl::AsciiStrToLower(token.text));
+  });
+}
+
+// Returns whether "as soon as" begins at a token and waits for something: not "as soon as you can".
+bool BeginsWait(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kAsking = {"possible", "convenient", "you"};
+  return LowerTextOf(tokens, at) == "as" && LowerTextOf(tokens, at + 1) == "soon" &&
+         !kAsking.contains(LowerTextOf(tokens, at + 3));
+}
+
 // Returns whether a condition begins at a token. "If you can" and "if it is off" are ways to ask.
 bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
@@ -30,7 +47,7 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const std::vector<Token>& tokens = sentence.tokens();
   const std::string word = LowerTextOf(tokens, at);
   const std::string next = LowerTextOf(tokens, at + 1);
-  if (word == "when" && (next != "the" || at > 0)) return kSubjects.contains(next) && next != "the";
+  if (word == "when" && next != "the") return kSubjects.contains(next);
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (!is_first) return false;
@@ -38,8 +55,7 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
          (word == "once" && kSubjects.contains(next) &&
           tokens[at + 1].clause == tokens[at].clause) ||
          (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
-         (word == "as" && next == "soon" && LowerTextOf(tokens, at + 3) != "possible") ||
-         (word == "when" && IsBackground(sentence, tokens[at].clause)) ||
+         (word == "when" && !IsPast(sentence, tokens[at].clause)) ||
          (word == "should" && at == 0 && !sentence.has_question());
 }
 
@@ -73,8 +89,8 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
-      "forget what|never mind|not necessary any|some day|talk about it|perhaps not|or maybe|maybe "
-      "not|dunno|must think|think still|come back to you");
+      "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
+      "come back to you");
   if (sentence.is_question() || kUndecided.Find(sentence)) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
@@ -118,19 +134,24 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
 }
 
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
-  static const WordSet kReasons = {"for", "before", "since", "by", "until", "it", "that"};
+  static const WordSet kReasons = {"before", "because", "since", "by", "until", "for"};
+  constexpr std::size_t kReach = 3;
   const std::vector<Token>& tokens = sentence.tokens();
+  // "Eject the image as soon as it has booted" is part of what is asked.
+  const bool has_sequel = std::any_of(goal.values().begin(), goal.values().end(),
+                                      [](const ValueRule& rule) { return rule.kind == "url"; });
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (BeginsCondition(sentence, i)) return true;
+    if (BeginsCondition(sentence, i) || (!has_sequel && BeginsWait(tokens, i))) return true;
     if (!BeginsLaterTime(tokens, i)) continue;
-    const std::size_t word = tokens[i].first_word;
-    const bool is_span = LowerTextOf(tokens, i) == "next";
-    const bool is_reason = is_span ? IsSurroundings(sentence, word)
-                                   : i > 0 && kReasons.contains(LowerTextOf(tokens, i - 1));
-    if (is_reason || IsBackground(sentence, tokens[i].clause)) continue;
+    bool is_reason = IsBackground(sentence, tokens[i].clause);
+    for (std::size_t back = 1; back <= std::min(kReach, i); ++back) {
+      is_reason |= tokens[i - back].clause == tokens[i].clause &&
+                   kReasons.contains(LowerTextOf(tokens, i - back));
+    }
+    if (is_reason) continue;
     // "Next week" needs no cue before it, since hardly anything else is said of a week to come.
-    const bool is_plan = is_span || i == 0;
-    if (is_plan || goal.SaysBefore(sentence, word)) return true;
+    const bool is_plan = LowerTextOf(tokens, i) == "next" || i == 0;
+    if (is_plan || goal.SaysBefore(sentence, tokens[i].first_word)) return true;
   }
   return false;
 }

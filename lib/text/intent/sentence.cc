@@ -83,20 +83,34 @@ TokenKind KindOf(std::string_view text) {
   return TokenKind::kWord;
 }
 
+std::string_view WithoutMarks(std::string_view text) {
+  constexpr std::string_view kBefore = "([{<\"'`,;:-";
+  constexpr std::string_view kAfter = ")]}>\"'`,;:.?";
+  while (!text.empty() && kBefore.find(text.front()) != text.npos) text.remove_prefix(1);
+  while (!text.empty() && kAfter.find(text.back()) != text.npos) text.remove_suffix(1);
+  return text;
+}
+
 // Returns whether the sign at `cut` gives a value to a name, as in "user=kim" and "Numa=Disabled".
-// In a password such as "Winter=Coat" it does not: neither is the one a name that any goal says or
-// a property's, nor the other a switch's state.
+// In a password such as "Winter=Coat" or "Rt2=X" it does not: what stands before it is neither a
+// word in small letters, nor a property's name, nor one that goals say, and behind it stands no
+// state.
 bool IsAssignment(std::string_view text, std::size_t cut, const Speller* speller) {
-  static constexpr std::array<std::string_view, 8> kStates = {"enabled", "disabled", "on",   "off",
-                                                              "true",    "false",    "auto", "yes"};
+  static constexpr std::array<std::string_view, 10> kStates = {
+      "enabled", "disabled", "enable", "disable", "on", "off", "true", "false", "auto", "no"};
   const std::string_view name = text.substr(0, cut);
-  const std::string state = absl::AsciiStrToLower(std::string(text.substr(cut + 1)));
-  const bool is_property =
-      !name.empty() && std::any_of(name.begin() + 1, name.end(), [](char byte) {
-        return absl::ascii_isupper(static_cast<unsigned char>(byte));
-      });
-  return speller == nullptr || is_property || speller->IsPhrased(name) ||
-         std::find(kStates.begin(), kStates.end(), state) != kStates.end();
+  std::string_view behind = WithoutMarks(text.substr(cut + 1));
+  while (behind.ends_with('!')) behind.remove_suffix(1);
+  const std::string state = absl::AsciiStrToLower(std::string(behind));
+  if (std::find(kStates.begin(), kStates.end(), state) != kStates.end()) return true;
+  if (!IsAllOf(name, IsLetter)) return false;
+  const auto is_capital = [](char byte) {
+    return absl::ascii_isupper(static_cast<unsigned char>(byte));
+  };
+  // "Winter" has one capital in front, "AssetTag" another one.
+  const auto capitals = std::count_if(name.begin(), name.end(), is_capital);
+  const bool is_plain_word = capitals == 1 && is_capital(name.front());
+  return !is_plain_word || speller == nullptr || speller->IsPhrased(name);
 }
 
 // Returns whether a slash is part of a value, as in "INV/3007" and "Roter/Hut8", rather than
@@ -123,14 +137,6 @@ bool EndsClause(char byte) {
 
 bool IsDash(std::string_view text) { return text == "-" || text == "--" || text == "\u2013"; }
 
-std::string_view WithoutMarks(std::string_view text) {
-  constexpr std::string_view kBefore = "([{<\"'`,;:-";
-  constexpr std::string_view kAfter = ")]}>\"'`,;:.?";
-  while (!text.empty() && kBefore.find(text.front()) != text.npos) text.remove_prefix(1);
-  while (!text.empty() && kAfter.find(text.back()) != text.npos) text.remove_suffix(1);
-  return text;
-}
-
 // Returns the length of the ticket's number at the beginning, with what separates it from the rest.
 std::size_t TicketLength(std::string_view text) {
   static constexpr std::array<std::string_view, 12> kNames = {"ticket", "inc",      "chg",  "req",
@@ -153,32 +159,36 @@ std::size_t TicketLength(std::string_view text) {
   return separated ? end : 0;
 }
 
-// Returns whether a quotation is what somebody said, and no value: it is long, and no word that
-// asks for a value stands before it.
-bool IsSaying(std::string_view quotation, const std::string& before) {
-  static constexpr std::array<std::string_view, 7> kNaming = {
-      "tag", "label", "number", "password", "passphrase", "to", "as"};
-  const bool is_named =
-      std::find(kNaming.begin(), kNaming.end(), absl::AsciiStrToLower(before)) != kNaming.end();
-  return !is_named && std::count(quotation.begin(), quotation.end(), ' ') > kMostSpaces;
+// Returns whether a quotation is what somebody said, and no value: it is long, and none of the
+// tokens shortly before it asks for a value.
+bool IsSaying(std::string_view quotation, const std::vector<Token>& before) {
+  static constexpr std::array<std::string_view, 5> kNaming = {"tag", "label", "number", "password",
+                                                              "passphrase"};
+  constexpr std::size_t kReach = 3;
+  if (std::count(quotation.begin(), quotation.end(), ' ') <= kMostSpaces) return false;
+  for (std::size_t back = 1; back <= std::min(kReach, before.size()); ++back) {
+    const std::string text = absl::AsciiStrToLower(before[before.size() - back].text);
+    if (std::find(kNaming.begin(), kNaming.end(), text) != kNaming.end()) return false;
+  }
+  return true;
 }
 
 bool AsksForInformation(std::string_view text) {
-  static constexpr std::array<std::string_view, 16> kAsking = {
-      "is ",    "are ", "was ",  "does ", "do ",    "did ", "has ",       "what ",
-      "which ", "who ", "when ", "how ",  "where ", "why ", "can i use ", "should i "};
+  static constexpr std::array<std::string_view, 9> kAsking = {
+      "is ", "are ", "was ", "does ", "do ", "did ", "has ", "can i use ", "should i "};
   // "Is it possible to", "is there a way to", "do you mind" ask for an action.
-  static constexpr std::array<std::string_view, 7> kWondering = {"what ",  "which ", "who ", "how ",
-                                                                 "where ", "why ",   "when "};
-  static constexpr std::array<std::string_view, 5> kRequesting = {"is it ", "is there ", "do you ",
-                                                                  "are you ", "how about "};
+  static constexpr std::array<std::string_view, 6> kWondering = {"what ", "which ", "who ",
+                                                                 "how ",  "where ", "why "};
+  static constexpr std::array<std::string_view, 6> kRequesting = {
+      "is it ", "is there ", "do you ", "are you ", "how about ", "what about "};
   std::string lower = absl::AsciiStrToLower(std::string(text));
   lower.erase(lower.find_last_not_of(kSpaces) + 1);
   if (!lower.ends_with('?')) return false;
   const auto begins = [&lower](std::string_view start) { return lower.starts_with(start); };
   const bool wonders = std::any_of(kWondering.begin(), kWondering.end(), begins) &&
                        lower.find_first_of("?!;") == lower.size() - 1 &&
-                       lower.find(". ") == lower.npos && !begins("how about ");
+                       lower.find(". ") == lower.npos &&
+                       std::none_of(kRequesting.begin(), kRequesting.end(), begins);
   if (wonders) return true;
   return std::any_of(kAsking.begin(), kAsking.end(), begins) &&
          std::none_of(kRequesting.begin(), kRequesting.end(), begins) &&
@@ -206,7 +216,7 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       const std::size_t end = opens ? text.find(close, inside) : text.npos;
       if (end == text.npos || end == inside) continue;
       const std::string_view inner = text.substr(inside, end - inside);
-      if (IsSaying(inner, tokens_.empty() ? "" : tokens_.back().text)) continue;
+      if (IsSaying(inner, tokens_)) continue;
       Add(inner, true, speller);
       text.remove_prefix(end + close.size());
       if (!text.empty() && EndsClause(text.front())) ++clause_;

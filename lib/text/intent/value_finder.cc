@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -216,7 +217,7 @@ class ValueFinder {
     }
     // "Off: A and B" gives both the value of the first, unless something is said of the second.
     for (std::size_t i = 1; said.size() == rules.size() && i < said.size(); ++i) {
-      if (!said[i].second && !HasOwnValue(said[i].first)) said[i].second = said[i - 1].second;
+      if (!said[i].second && IsOnlyJoined(said[i].first)) said[i].second = said[i - 1].second;
     }
     if (said.size() > rules.size()) {
       found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
@@ -235,14 +236,18 @@ class ValueFinder {
     }
   }
 
-  // Returns whether a value follows the last mention of an attribute, whether it is one or not.
-  bool HasOwnValue(const std::string& attribute) const {
-    static const WordSet kLinks = {"to", "is", "be", "as", "at", "becom"};
-    std::size_t end = 0;
-    for (const NameMatch& match : attributes_) {
-      if (match.name == attribute) end = match.end;
+  // Returns whether an attribute is only joined to the one named before it, and nothing is said of
+  // itself: the second of "off: A and B".
+  bool IsOnlyJoined(const std::string& attribute) const {
+    static const WordSet kJoints = {"and", "or", "n", "plus", "as", "well", "also"};
+    static const WordSet kSaying = {"to", "is", "be", "as", "at", "must", "should", "shall", "has"};
+    const auto match = std::find_if(attributes_.begin(), attributes_.end(),
+                                    [&](const NameMatch& one) { return one.name == attribute; });
+    if (match == attributes_.begin() || match == attributes_.end()) return false;
+    for (std::size_t at = std::prev(match)->end; at < match->begin; ++at) {
+      if (!kJoints.contains(words()[at])) return false;
     }
-    return end < words().size() && kLinks.contains(words()[end]);
+    return match->end >= words().size() || !kSaying.contains(words()[match->end]);
   }
 
   std::optional<Json> ValueOf(std::size_t i) const {

@@ -159,13 +159,19 @@ TEST_CASE("A wish for later, or on a condition, is refused") {
         "Tomorrow shut the server down gracefully", "Start the server on Monday at seven",
         "As soon as he has confirmed, shut the server down gracefully.",
         "When the leak is repaired, power the server on.",
+        "Hello, when the backup finishes, shut the server down gracefully.",
+        "Shut the server down gracefully as soon as the backup is done.",
+        "The server is off, please start it tomorrow.",
         "Should the OS hang, boot the server from the network once."}) {
     INFO(text);
     REQUIRE(ParseOn("dell-r750", text).refusal == "it is to happen later, or on a condition");
   }
   for (const char* const text :
        {"If it is possible, power the server on.", "Could you power the server on if it's off?",
-        "We need it tomorrow, so please power the server on."}) {
+        "We need it tomorrow, so please power the server on.",
+        "As soon as you can, power the server on.",
+        "When the power failed last night the server went down, please power it on.",
+        "Power the server on before the audit tomorrow"}) {
     INFO(text);
     REQUIRE(ParseOn("dell-r750", text).goal == "power_on");
     REQUIRE(ParseOn("dell-r750", text).refusal.empty());
@@ -208,13 +214,25 @@ TEST_CASE("One value stands for both attributes of a list") {
                                            {"SecondTo", "Disabled"}});
 }
 
-TEST_CASE("A value that is denied is the other one") {
+TEST_CASE(
+    "A value that must not be is the other one, and one that is told to be absent is no wish") {
   const auto value = [](const std::string& text) {
-    return ParseOn("hpe-dl380a-gen12", text).values.at("To");
+    const Intent intent = ParseOn("hpe-dl380a-gen12", text);
+    return intent.values.contains("To") ? intent.values.at("To") : nlohmann::json();
   };
   REQUIRE(value("The BIOS attribute Sriov must not stay enabled.") == "Disabled");
   REQUIRE(value("In the BIOS Sriov should no longer be enabled but disabled.") == "Disabled");
   REQUIRE(value("Set the BIOS attribute Sriov to enabled, not disabled.") == "Enabled");
+  REQUIRE(value("Please enable Sriov in the BIOS, it is not enabled yet.") == "Enabled");
+  REQUIRE(value("Sriov is not enabled in the BIOS, please enable it.") == "Enabled");
+  REQUIRE(value("The guests do not need it, disable Sriov in the BIOS.") == "Disabled");
+  REQUIRE(value("Do not forget to disable Sriov in the BIOS.") == "Disabled");
+}
+
+TEST_CASE("A second attribute of which something else is said has no value of the first") {
+  REQUIRE_FALSE(ParseOn("hpe-dl380a-gen12",
+                        "Reset the BIOS to defaults and disable WakeOnLan, but leave Sriov alone.")
+                    .refusal.empty());
 }
 
 TEST_CASE("A pronoun is no user") {
