@@ -67,11 +67,11 @@ void RequireLearned(ShoalRun& run) {
   REQUIRE(run.WaitForExit(seconds(200)));
   INFO(run.output() << "\n" << run.File("logs/learner-0.log"));
   REQUIRE(run.exit().code == 0);
-  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  const double greedy = NumberIn(" " + run.last_line().substr(7), "greedy");
+  REQUIRE(greedy >= 475);
   REQUIRE(run.output().find("event=ended") == std::string::npos);
   REQUIRE(run.File("logs/learner-0.log").find("event=rank_ended") == std::string::npos);
-  std::printf("recovered greedy=%g updates=%.0f env_steps=%.0f\n",
-              NumberIn(" " + run.last_line().substr(7), "greedy"), run.updates(),
+  std::printf("recovered greedy=%g updates=%.0f env_steps=%.0f\n", greedy, run.updates(),
               run.environment_steps());
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <span>
 #include <string>
 
@@ -55,7 +54,7 @@ bool IsOfNothing(const Sentence& sentence, const CueMatch& match) {
 }
 
 // Returns the stems of words.
-std::set<std::string> StemsOf(std::string_view text) {
+WordSet StemsOf(std::string_view text) {
   constexpr std::size_t kMost = 64;
   std::vector<std::string> stems;
   tokens::AppendWords(text, kMost, stems);
@@ -89,7 +88,7 @@ bool IsChange(const Sentence& sentence, const CueMatch& match) {
 // Returns whether what follows a match tells of it, as in "off since noon", "a forced stop would do
 // harm". "Has to" and "would be nice" ask.
 bool IsJudged(const Sentence& sentence, const CueMatch& match) {
-  static const std::set<std::string> kFollowing =
+  static const WordSet kFollowing =
       StemsOf("since would has had did unchanged untouched stays remains");
   const std::vector<std::string>& words = sentence.words();
   for (std::size_t at = match.end; at < std::min(match.end + 2, words.size()); ++at) {
@@ -102,7 +101,7 @@ bool IsJudged(const Sentence& sentence, const CueMatch& match) {
 
 bool IsNegated(const Sentence& sentence, std::size_t at) {
   const std::vector<std::string>& words = sentence.words();
-  static const std::set<std::string> kNot =
+  static const WordSet kNot =
       StemsOf("no non nobody nothing not never without don dont avoid nor neither than instead");
   // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
   constexpr std::size_t kReach = 4;
@@ -118,13 +117,11 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 }  // namespace
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
-  static const std::set<std::string> kTelling = StemsOf(
+  static const WordSet kTelling = StemsOf(
       "was were is are has have had been got somebody someone show shows say says report still "
       "stay already who which cannot found find sit sits stand stands lie lies hate hates listed "
-      "being "
-      "since because refuse refuses");
-  static const std::set<std::string> kAsking =
-      StemsOf("must should be to shall need want will please can");
+      "being since because refuse refuses");
+  static const WordSet kAsking = StemsOf("must should be to shall need want will please can");
   constexpr std::size_t kReach = 3;
   const std::vector<std::string>& words = sentence.words();
   if (IsCheck(sentence, match.begin)) return true;

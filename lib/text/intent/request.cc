@@ -165,9 +165,8 @@ bool IsNoRequest(std::string_view piece) {
   const Sentence sentence(piece);
   if (sentence.is_question()) return true;
   const std::vector<Token>& tokens = sentence.tokens();
-  if (tokens.empty()) return false;
-  const std::string first = absl::AsciiStrToLower(tokens.front().text);
-  const std::string second = tokens.size() > 1 ? absl::AsciiStrToLower(tokens[1].text) : "";
+  const std::string first = LowerTextOf(tokens, 0);
+  const std::string second = LowerTextOf(tokens, 1);
   return kConditions.contains(first) || (first == "only" && second == "if") ||
          (first == "in" && second == "case") || (first == "once" && kSubjects.contains(second));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A person's sentence as tokens and words.
+// A person's sentence as the tokens and words by which it is understood.
 //
 // A token is what stands between two spaces, without the marks around it, or a whole quotation, but
 // for a long one that only tells what somebody said. A slash, an equals sign, or a colon after a

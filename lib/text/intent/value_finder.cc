@@ -372,27 +372,31 @@ class ValueFinder {
     });
   }
 
-  // Returns whether a token stands for a choice of the goal, as "SetupPassword" does for the
+  // Returns the words that stand for a choice of the goal, as "SetupPassword" does for the
   // password's name.
-  bool IsOfChoice(const Token& token) const {
-    const std::vector<ValueRule>& rules = rules_.values();
-    return std::any_of(rules.begin(), rules.end(), [&](const ValueRule& rule) {
-      if (!rule.said) return false;
+  std::vector<CueMatch> Choices() const {
+    std::vector<CueMatch> choices;
+    for (const ValueRule& rule : rules_.values()) {
+      if (!rule.said) continue;
       const std::vector<CueMatch> said = rule.said->FindAll(sentence_);
-      return std::any_of(said.begin(), said.end(), [&token](const CueMatch& match) {
-        return match.begin <= token.first_word && token.end_word <= match.end;
-      });
-    });
+      choices.insert(choices.end(), said.begin(), said.end());
+    }
+    return choices;
   }
 
   std::vector<std::size_t> Candidates() const {
+    const std::vector<CueMatch> choices = Choices();
     std::vector<std::size_t> candidates;
     for (std::size_t i = 0; i < sentence_.tokens().size(); ++i) {
       const Token& token = sentence_.tokens()[i];
+      const bool is_choice =
+          std::any_of(choices.begin(), choices.end(), [&token](const CueMatch& match) {
+            return match.begin <= token.first_word && token.end_word <= match.end;
+          });
       const bool is_address = token.kind == TokenKind::kUrl || token.kind == TokenKind::kVersion ||
                               (token.kind == TokenKind::kHost && ShapeOf(token.text).digit &&
                                !ShapeOf(token.text).upper);
-      if (is_address || IsOfAttribute(token) || IsOfChoice(token)) continue;
+      if (is_address || IsOfAttribute(token) || is_choice) continue;
       const bool is_word = token.kind != TokenKind::kQuoted && IsKnown(token) && !IsNameOfUser(i);
       const TokenShape shape = ShapeOf(token.text);
       const bool bare = !shape.lower && !shape.upper && (!shape.digit || token.text.size() < 3);
