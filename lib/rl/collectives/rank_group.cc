@@ -108,9 +108,10 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
   } else {
     SHOAL_ASSIGN_OR_RETURN(listener, Listen(environment.master_address, environment.master_port));
   }
-  const auto close_listener = [listener] {
-    if (listener >= 0) ::close(listener);
+  const auto close_listener = [&listener] {
+    if (listener >= 0) ::close(std::exchange(listener, -1));
   };
+  if (place_.first_rank > 0 || place_.world_size == 1) close_listener();
   const pid_t parent = ::getpid();
   for (std::int64_t rank = 0; rank < place_.local_ranks; ++rank) {
     const pid_t child = ::fork();
@@ -118,22 +119,21 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
       BecomeRank(mask, parent);
       environment.rank = place_.first_rank + rank;
       environment.local_rank = rank;
-      const bool waits_for_others = environment.rank == 0 && environment.world_size > 1;
-      environment.master_listener = waits_for_others ? listener : -1;
-      if (!waits_for_others) close_listener();
+      environment.master_listener = listener;
       WriteRankEnvironment(environment);
       return rank;
     }
+    // No process but rank 0 may hold its listener, which would still answer after rank 0 has
+    // closed it.
+    close_listener();
     if (child < 0) {
       const std::string reason = ::strerror(errno);
-      close_listener();
       End();
       Watch();
       return runtime::ResourceExhausted("cannot fork rank " + std::to_string(rank) + ": " + reason);
     }
     ranks_.push_back({.pid = child});
   }
-  close_listener();
   spdlog::info("event=group_started epoch={} local_ranks={}", epoch_, place_.local_ranks);
   return std::nullopt;
 }
