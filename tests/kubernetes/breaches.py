@@ -33,8 +33,16 @@ from manifests import (
 from network_policies import may_connect, may_receive, may_send
 
 PROGRAMS = pathlib.Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin")).resolve()
-# Schemas of custom resources, by kind and version.
-SCHEMAS = {("JobSet", "jobset.x-k8s.io/v1alpha2"): pathlib.Path(__file__).parent / "jobset_v1alpha2.schema.json"}
+# The groups of custom resources, by kind. Their schemas are in schemas/.
+GROUPS = {
+    "JobSet": "jobset.x-k8s.io",
+    "TrainJob": "trainer.kubeflow.org",
+    "TrainingRuntime": "trainer.kubeflow.org",
+    "ResourceFlavor": "kueue.x-k8s.io",
+    "ClusterQueue": "kueue.x-k8s.io",
+    "LocalQueue": "kueue.x-k8s.io",
+}
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 CHECK_JSONSCHEMA = pathlib.Path(os.sys.executable).parent / "check-jsonschema"
 ADDRESS = re.compile(r"(?<![\w.-])([a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*):([0-9]{2,5})(?![\w.])")
 VERSION = "1.37"
@@ -64,12 +72,18 @@ def _validate(one: Object, where: str) -> list[str]:
     return []
 
 
+def _schema_file(one: Object) -> pathlib.Path | None:
+    group, _, version = one["apiVersion"].partition("/")
+    file = pathlib.Path(__file__).parent / f"schemas/{one['kind'].lower()}_{version}.schema.json"
+    return file if group == GROUPS.get(one["kind"]) and file.exists() else None
+
+
 def schema(objects: list[Object]) -> list[str]:
     """Every object fits the schema of its kind, with no unknown field, and every kind has a schema."""
     found = []
     for one in objects:
         where = f"{one['kind']} {one['metadata']['name']}"
-        file = SCHEMAS.get((one["kind"], one["apiVersion"]))
+        file = _schema_file(one)
         if file is None:
             found += _validate(one, where)
             continue
@@ -81,7 +95,10 @@ def schema(objects: list[Object]) -> list[str]:
             )
         if done.returncode != 0:
             found.append(f"{where}: {done.stdout}{done.stderr}")
-        # What a set is made of are Jobs, of which Kubernetes' own schema tells more.
+        # A runtime holds a JobSet, and what a set is made of are Jobs, of which Kubernetes' own schema tells more.
+        if one["kind"] == "TrainingRuntime":
+            inner = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "learner"}}
+            found += [f"{where}: {line}" for line in schema([inner | {"spec": one["spec"]["template"]["spec"]}])]
         for job in one["spec"].get("replicatedJobs", []):
             inner = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": job["name"]}} | job["template"]
             found += _validate(inner, f"{where}, job {job['name']}")
@@ -206,9 +223,82 @@ def references(objects: list[Object]) -> list[str]:
             key = path.removeprefix(mount["mountPath"] + "/")
             if key not in (find(objects, "ConfigMap", config["name"]) or {"data": {}})["data"]:
                 found.append(f"{where}: ConfigMap {config['name']} has no key {key}")
+    for job in of_kind(objects, "TrainJob"):
+        runtime = job["spec"]["runtimeRef"]["name"]
+        if find(objects, "TrainingRuntime", runtime) is None:
+            found.append(f"TrainJob {job['metadata']['name']}: there is no TrainingRuntime {runtime}")
     for budget in of_kind(objects, "PodDisruptionBudget"):
         if not any(matches(budget["spec"]["selector"], pod.labels) for pod in made):
             found.append(f"PodDisruptionBudget {budget['metadata']['name']} selects no pod")
+    return found
+
+
+def _number(quantity: str) -> float:
+    """Returns what a quantity of Kubernetes is, such as 64Gi or 500m."""
+    digits, suffix = re.fullmatch(r"([0-9.]+)([a-zA-Z]*)", quantity).groups()
+    sizes = {"": 1, "m": 1e-3} | {unit: 1000 ** (i + 1) for i, unit in enumerate("kMGT")}
+    return float(digits) * (sizes | {f"{unit}i": 1024 ** (i + 1) for i, unit in enumerate("KMGT")})[suffix]
+
+
+def _requests(pod: Pod) -> dict[str, float]:
+    """Returns what a pod needs: the sum of its containers, or what one that runs before them needs if that is more."""
+    needed: dict[str, float] = {}
+    for container in pod.spec["containers"]:
+        for name, amount in _requests_of(container).items():
+            needed[name] = needed.get(name, 0) + amount
+    for container in pod.spec.get("initContainers", []):
+        needed = {name: max(amount, _requests_of(container).get(name, 0)) for name, amount in needed.items()}
+    return needed
+
+
+def _requests_of(container: Object) -> dict[str, float]:
+    given = container["resources"]["limits"] | container["resources"].get("requests", {})
+    return {name: _number(str(amount)) for name, amount in given.items()}
+
+
+def _quota(objects: list[Object], queue: Object) -> tuple[dict[str, float], list[str]]:
+    """Returns the quota of a ClusterQueue over all flavors, by resource, and the flavors that are not there."""
+    quota: dict[str, float] = {}
+    missing = []
+    for group in queue["spec"]["resourceGroups"]:
+        for flavor in group["flavors"]:
+            if find(objects, "ResourceFlavor", flavor["name"]) is None:
+                missing.append(flavor["name"])
+            for one in flavor["resources"]:
+                quota[one["name"]] = quota.get(one["name"], 0) + _number(one["nominalQuota"])
+    return quota, missing
+
+
+def queues(objects: list[Object]) -> list[str]:
+    """What waits in a queue of Kueue's finds it there, may wait in it, and fits the quota with all of its pods."""
+    found = []
+    for one in objects:
+        name = one["metadata"].get("labels", {}).get(QUEUE_NAME)
+        if name is None:
+            continue
+        where, namespace = f"{one['kind']} {one['metadata']['name']}", one["metadata"]["namespace"]
+        local = find(objects, "LocalQueue", name)
+        if local is None or local["metadata"]["namespace"] != namespace:
+            found.append(f"{where}: there is no LocalQueue {name} in {namespace}")
+            continue
+        queue = find(objects, "ClusterQueue", local["spec"]["clusterQueue"])
+        if queue is None:
+            found.append(f"LocalQueue {name}: there is no ClusterQueue {local['spec']['clusterQueue']}")
+            continue
+        labels = {"kubernetes.io/metadata.name": namespace}
+        selector = queue["spec"].get("namespaceSelector")
+        if selector is None or not matches(selector, labels):
+            found.append(f"ClusterQueue {queue['metadata']['name']} takes nothing of {namespace}")
+        quota, missing = _quota(objects, queue)
+        found += [f"ClusterQueue {queue['metadata']['name']}: there is no ResourceFlavor {flavor}" for flavor in missing]
+        needed: dict[str, float] = {}
+        for pod in pods(objects):
+            if pod.owner["kind"] == "JobSet" and pod.owner["metadata"]["name"] == one["metadata"]["name"]:
+                for resource, amount in _requests(pod).items():
+                    needed[resource] = needed.get(resource, 0) + amount
+        for resource, amount in needed.items():
+            if amount > quota.get(resource, 0):
+                found.append(f"{where}: it needs {amount:g} of {resource}, and the quota is {quota.get(resource, 0):g}")
     return found
 
 
@@ -405,4 +495,4 @@ def _value(texts: list[str], flag: str) -> str:
     return next((text.removeprefix(flag) for text in texts if text.startswith(flag)), "")
 
 
-RULES = [schema, hardening, probes, services, references, autoscaling, addresses, network, programs]
+RULES = [schema, hardening, probes, services, references, queues, autoscaling, addresses, network, programs]

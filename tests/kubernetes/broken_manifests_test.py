@@ -324,6 +324,57 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
         breaches.programs,
         "may be cut in two parts of 1",
     ),
+    (
+        "trainjob",
+        lambda o: find(o, "TrainJob", "learner")["spec"].update(trainer={"nodes": 2}),
+        breaches.schema,
+        "nodes",
+    ),
+    (
+        "trainjob",
+        lambda o: find(o, "TrainingRuntime", "learner")["spec"]["template"]["spec"].update(sucessPolicy={}),
+        breaches.schema,
+        "sucessPolicy",
+    ),
+    (
+        "trainjob",
+        lambda o: pod_spec(o, "TrainingRuntime", "learner").update(restartPolicie="Never"),
+        breaches.schema,
+        "restartPolicie",
+    ),
+    (
+        "trainjob",
+        lambda o: find(o, "TrainJob", "learner")["spec"].update(trainer={"numNodes": 3}),
+        breaches.programs,
+        "WORLD_SIZE is 8 for 3 nodes of 4 ranks",
+    ),
+    (
+        "trainjob",
+        lambda o: find(o, "TrainJob", "learner")["spec"]["runtimeRef"].update(name="teacher"),
+        breaches.references,
+        "no TrainingRuntime teacher",
+    ),
+    (
+        "queued",
+        lambda o: find(o, "ClusterQueue", "learners")["spec"].update(cohort="all"),
+        breaches.schema,
+        "cohort",
+    ),
+    ("queued", lambda o: drop(o, "LocalQueue", "learners"), breaches.queues, "no LocalQueue learners in shoal"),
+    ("queued", lambda o: drop(o, "ClusterQueue", "learners"), breaches.queues, "no ClusterQueue learners"),
+    ("queued", lambda o: drop(o, "ResourceFlavor", "gpu-nodes"), breaches.queues, "no ResourceFlavor gpu-nodes"),
+    (
+        "queued",
+        lambda o: find(o, "ClusterQueue", "learners")["spec"].pop("namespaceSelector"),
+        breaches.queues,
+        "takes nothing of shoal",
+    ),
+    (
+        "queued",
+        lambda o: container(o, "JobSet", "learner")["resources"]["limits"].update({"nvidia.com/gpu": 8}),
+        breaches.queues,
+        "it needs 16 of nvidia.com/gpu, and the quota is 8",
+    ),
 ]
 
 

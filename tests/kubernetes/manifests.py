@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The manifests of an overlay, and the pods, names and environments that a cluster would make of them."""
 
+import copy
 import functools
 import pathlib
 import re
@@ -17,6 +18,7 @@ OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
 DOMAIN = "svc.cluster.local"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 RESTART_ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
+TRAINER_STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 Object = dict[str, Any]
 
@@ -47,7 +49,25 @@ def find(objects: list[Object], kind: str, name: str) -> Object | None:
 def pod_spec(objects: list[Object], kind: str, name: str) -> Object:
     """Returns the specification of the pods of a workload, which the caller may change."""
     spec = find(objects, kind, name)["spec"]
-    return (spec["replicatedJobs"][0]["template"]["spec"] if kind == "JobSet" else spec)["template"]["spec"]
+    spec = spec["template"]["spec"] if kind == "TrainingRuntime" else spec
+    return (spec["replicatedJobs"][0]["template"]["spec"] if "replicatedJobs" in spec else spec)["template"]["spec"]
+
+
+def job_sets(objects: list[Object]) -> list[Object]:
+    """Returns the JobSets, and those that Kubeflow's Trainer would make of TrainJobs whose runtimes are there."""
+    made = of_kind(objects, "JobSet")
+    for one in of_kind(objects, "TrainJob"):
+        runtime = find(objects, "TrainingRuntime", one["spec"]["runtimeRef"]["name"])
+        if runtime is None:
+            continue
+        spec = copy.deepcopy(runtime["spec"]["template"]["spec"])
+        nodes = one["spec"].get("trainer", {}).get("numNodes") or runtime["spec"]["mlPolicy"]["numNodes"]
+        for job in spec["replicatedJobs"]:
+            if job["template"].get("metadata", {}).get("labels", {}).get(TRAINER_STEP) == "trainer":
+                job["template"]["spec"] |= {"parallelism": nodes, "completions": nodes}
+        names = {key: one["metadata"][key] for key in ("name", "namespace")}
+        made.append({"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": names, "spec": spec})
+    return made
 
 
 def cluster(objects: list[Object]) -> dict[str, str]:
@@ -149,19 +169,19 @@ def pods(objects: list[Object]) -> list[Pod]:
             made += [_pod(one, spec["template"], f"{name}-{i}") for i in range(replicas(objects, one))]
         elif one["kind"] == "Job":
             made.append(_pod(one, spec["template"], name))
-        elif one["kind"] == "JobSet":
-            for job in spec["replicatedJobs"]:
-                for replica in range(job.get("replicas", 1)):
-                    made += [
-                        _pod(
-                            one,
-                            job["template"]["spec"]["template"],
-                            f"{name}-{job['name']}-{replica}-{i}",
-                            spec["network"]["subdomain"],
-                            i,
-                        )
-                        for i in range(job["template"]["spec"]["completions"])
-                    ]
+    for one in job_sets(objects):
+        for job in one["spec"]["replicatedJobs"]:
+            for replica in range(job.get("replicas", 1)):
+                made += [
+                    _pod(
+                        one,
+                        job["template"]["spec"]["template"],
+                        f"{one['metadata']['name']}-{job['name']}-{replica}-{i}",
+                        one["spec"]["network"]["subdomain"],
+                        i,
+                    )
+                    for i in range(job["template"]["spec"]["completions"])
+                ]
     return made
 
 

@@ -7,13 +7,13 @@ import re
 import tempfile
 import unittest
 
-from breaches import RULES
+from breaches import QUEUE_NAME, RULES
 from manifests import FOLDER, OVERLAYS, ROOT, build, find, images, pods
 
 
 class Overlays(unittest.TestCase):
-    def test_there_are_the_four_that_the_readme_names(self) -> None:
-        self.assertEqual(OVERLAYS, ["dev", "elastic", "multi-gpu", "single-gpu"])
+    def test_there_are_those_that_the_readme_names(self) -> None:
+        self.assertEqual(OVERLAYS, ["dev", "elastic", "multi-gpu", "queued", "single-gpu", "trainjob"])
         for overlay in OVERLAYS:
             self.assertIn(f"| `{overlay}` |", (FOLDER / "README.md").read_text())
 
@@ -24,6 +24,26 @@ class Overlays(unittest.TestCase):
             for rule in RULES:
                 with self.subTest(overlay=overlay, rule=rule.__name__):
                     self.assertEqual(rule(objects), [])
+
+    def test_a_train_job_has_the_pods_of_the_job_set_in_whose_place_it_is(self) -> None:
+        of_set, of_job = (
+            [(pod.name, pod.labels, pod.spec) for pod in pods(build(overlay)) if pod.component == "learner"]
+            for overlay in ("multi-gpu", "trainjob")
+        )
+        self.assertEqual(of_set, of_job)
+        self.assertIsNone(find(build("trainjob"), "JobSet", "learner"))
+
+    def test_a_train_job_waits_in_a_queue_as_a_job_set_does(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            shipped = os.path.relpath(FOLDER, folder.resolve())
+            text = f"resources: [{shipped}/overlays/trainjob]\ncomponents: [{shipped}/components/kueue]\n"
+            (folder / "kustomization.yaml").write_text(text)
+            objects = build(folder)
+        self.assertEqual(find(objects, "TrainJob", "learner")["metadata"]["labels"], {QUEUE_NAME: "learners"})
+        for rule in RULES:
+            with self.subTest(rule=rule.__name__):
+                self.assertEqual(rule(objects), [])
 
     def test_learners_on_one_node_and_on_several_get_the_same_demonstrations(self) -> None:
         recorders = []
