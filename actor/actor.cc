@@ -70,10 +70,13 @@ absl::Status CheckHindsight(const ActorConfig& config, const EnvironmentSpec& sp
 }  // namespace
 
 absl::Status Actor::Check(const ActorConfig& config) {
-  if (config.cluster.inference.empty()) {
-    return runtime::InvalidArgument("cluster.inference names no server");
+  const runtime::ClusterOptions& cluster = config.cluster;
+  if (cluster.inference.empty() && cluster.inference_file.empty()) {
+    return runtime::InvalidArgument(
+        "neither cluster.inference nor cluster.inference_file names a server");
   }
-  if (config.run.deterministic && config.cluster.inference.size() > 1) {
+  if (config.run.deterministic &&
+      (cluster.inference.size() > 1 || !cluster.inference_file.empty())) {
     return runtime::InvalidArgument("run.deterministic needs one inference server");
   }
   if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
@@ -98,7 +101,7 @@ absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config,
   SHOAL_RETURN_IF_ERROR(CheckHindsight(config, source->spec()));
   std::unique_ptr<Actor> actor(new Actor(config, std::move(source)));
   SHOAL_RETURN_IF_ERROR(actor->MakePlan());
-  actor->MakeLoops();
+  SHOAL_RETURN_IF_ERROR(actor->MakeLoops());
   SHOAL_RETURN_IF_ERROR(actor->metrics_.Expose(config.actor.metrics_listen));
   if (!config.actor.health_listen.empty()) {
     SHOAL_ASSIGN_OR_RETURN(actor->health_,
@@ -161,7 +164,11 @@ absl::Status Actor::MakePlan() {
   return absl::OkStatus();
 }
 
-void Actor::MakeLoops() {
+absl::Status Actor::MakeLoops() {
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto servers,
+      transport::AddressList::Create(config_.cluster.inference, config_.cluster.inference_file,
+                                     "inference server"));
   const ActorOptions& options = config_.actor;
   const auto environments = static_cast<std::size_t>(options.environments);
   const std::size_t threads = std::min(environments, static_cast<std::size_t>(options.threads));
@@ -177,7 +184,7 @@ void Actor::MakeLoops() {
     loop.incarnation = incarnation;
     loop.policy_id = static_cast<std::uint32_t>(options.policy_id);
     loop.evaluate = options.evaluates();
-    loop.inference = config_.cluster.inference;
+    loop.inference = servers;
     loop.client_name = "actor index=" + std::to_string(config_.index) +
                        " thread=" + std::to_string(thread) + " pid=" + std::to_string(getpid());
     loop.block_size = static_cast<std::uint64_t>(options.block_size);
@@ -190,6 +197,7 @@ void Actor::MakeLoops() {
     loops_.push_back(
         std::make_unique<EnvironmentLoop>(std::move(loop), *source_, *plan_, actor_metrics_));
   }
+  return absl::OkStatus();
 }
 
 void Actor::Start(OnEnd on_end) {

@@ -63,7 +63,7 @@ class Actor {
 
   static absl::Status Check(const ActorConfig& config);
   absl::Status MakePlan();
-  void MakeLoops();
+  absl::Status MakeLoops();
 
   const ActorConfig config_;
   const std::unique_ptr<EnvironmentSource> source_;

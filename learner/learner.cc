@@ -35,10 +35,10 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/thread.h"
+#include "platform/transport/address_list.h"
 #include "platform/transport/server.h"
 #include "replay/client/sampler.h"
 #include "replay/client/shard_admin.h"
-#include "replay/client/shard_list.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_client.h"
 #include "rl/collectives/gradient_hub.h"
@@ -571,8 +571,9 @@ absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) 
   parts.quarantine->Add(ranges);
   if (parts.checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
   if (rank() != 0) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(const auto shards, replay::client::ShardList::Create(
-                                                setup_.cluster.replay, setup_.cluster.replay_file));
+  SHOAL_ASSIGN_OR_RETURN(const auto shards,
+                         transport::AddressList::Create(
+                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
   for (const VersionRange& range : ranges) {
     proto::ExcludeRequest request;
     request.set_epoch(range.epoch);

@@ -7,8 +7,8 @@
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
+#include "platform/transport/address_list.h"
 #include "platform/transport/server.h"
-#include "replay/client/shard_list.h"
 #include "replay/durability/disk_journal.h"
 #include "replay/service.h"
 #include "replay/shard.h"
@@ -47,8 +47,9 @@ struct ReplayServer::Parts {
 
 absl::Status ReplayServer::Parts::Start() {
   const Options& options = config.options;
-  SHOAL_ASSIGN_OR_RETURN(const auto shards, client::ShardList::Create(config.cluster.replay,
-                                                                      config.cluster.replay_file));
+  SHOAL_ASSIGN_OR_RETURN(const auto shards,
+                         transport::AddressList::Create(
+                             config.cluster.replay, config.cluster.replay_file, "replay shard"));
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
                          ListenAddress(options, shards.addresses(), config.index));
   SHOAL_RETURN_IF_ERROR(metrics.Expose(options.metrics_listen));

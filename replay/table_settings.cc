@@ -29,7 +29,7 @@ absl::Status CheckChangeable(const std::string& setting) {
 }  // namespace
 
 TableSettings::TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard,
-                             std::optional<client::ShardList> shards)
+                             std::optional<transport::AddressList> shards)
     : shard_(shard), place_(place), shards_(std::move(shards)), tables_(std::move(tables)) {}
 
 void TableSettings::FollowShards(runtime::TimePoint now) {

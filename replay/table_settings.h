@@ -13,7 +13,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
-#include "replay/client/shard_list.h"
+#include "platform/transport/address_list.h"
 #include "replay/options.h"
 #include "replay/shard.h"
 
@@ -24,7 +24,7 @@ class TableSettings {
   // `tables` are the knobs with which `shard` was made at this place. `shards` are the addresses of
   // all shards, if their number may change. `shard` must outlive this object.
   TableSettings(std::vector<TableKnobs> tables, const ShardPlace& place, Shard& shard,
-                std::optional<client::ShardList> shards = std::nullopt);
+                std::optional<transport::AddressList> shards = std::nullopt);
 
   // Gives knobs of `table` other values. A setting is "knob=value", named and bounded as in
   // [[replay.table]]; limits for all shards together are divided here as they are at the start. All
@@ -45,7 +45,7 @@ class TableSettings {
 
   runtime::Mutex mutex_;
   ShardPlace place_ ABSL_GUARDED_BY(mutex_);
-  std::optional<client::ShardList> shards_ ABSL_GUARDED_BY(mutex_);
+  std::optional<transport::AddressList> shards_ ABSL_GUARDED_BY(mutex_);
   std::vector<TableKnobs> tables_ ABSL_GUARDED_BY(mutex_);
 };
 

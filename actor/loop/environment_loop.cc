@@ -22,6 +22,8 @@ using inference::client::ActHandler;
 using inference::client::Answer;
 using inference::client::Row;
 
+constexpr std::chrono::seconds kServersInterval(1);
+
 bool Earlier(const Row& a, const Row& b) {
   return std::pair(a.environment_id, a.sequence) < std::pair(b.environment_id, b.sequence);
 }
@@ -32,7 +34,11 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
  public:
   Implementation(LoopOptions options, const EnvironmentSource& source, EpisodePlan& plan,
                  ActorMetrics& metrics)
-      : options_(std::move(options)), source_(source), plan_(plan), metrics_(metrics) {}
+      : options_(std::move(options)),
+        source_(source),
+        plan_(plan),
+        metrics_(metrics),
+        servers_(options_.inference) {}
 
   ~Implementation() override { Stop(); }
 
@@ -42,7 +48,8 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
  private:
   // The connection to one server. Its handler runs on the client's thread and posts to the loop's.
   struct Link final : ActHandler {
-    Link(Implementation& owner) : loop(owner), timer(owner.context_) {}
+    Link(Implementation& owner, std::string server)
+        : loop(owner), address(std::move(server)), timer(owner.context_) {}
     void OnConnected(std::uint64_t server_epoch, std::uint64_t connection) override {
       boost::asio::post(loop.context_, [this, server_epoch, connection] {
         loop.Connected(*this, server_epoch, connection);
@@ -58,6 +65,7 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
     }
 
     Implementation& loop;
+    const std::string address;
     boost::asio::steady_timer timer;
     bool timer_armed = false;
     // The number of the connection that rows are sent on, or 0 for none.
@@ -67,13 +75,21 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
     std::vector<Row> ready;
     std::vector<Row> lost;
     inference::client::RowStatusCounts counts = {};
+    // None while the server is named no longer.
     std::unique_ptr<ActClient> client;
   };
 
   void Ready(EpisodeDriver& driver, Row row) override;
   void BeginLater(EpisodeDriver& driver, std::chrono::milliseconds delay) override;
 
-  void MakeLinks();
+  // Returns the link to the server of a driver's block, which is made if it is not there.
+  std::size_t ChooseLink(std::size_t member);
+  // Has the environment's next rows go to the server that its block belongs to now.
+  void Move(std::size_t member);
+  // Reads the servers' addresses again, each second where they may change.
+  void AwaitServers();
+  void LookForServers();
+  void Abandon(Link& link);
   void Connected(Link& link, std::uint64_t server_epoch, std::uint64_t connection);
   void Answered(Link& link, std::vector<Answer>& answers);
   void Disconnected(Link& link, const absl::Status& status);
@@ -97,8 +113,12 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
 
   boost::asio::io_context context_{1};
   std::vector<std::unique_ptr<EpisodeDriver>> drivers_;
+  transport::AddressList servers_;
+  // By driver, the link that its rows go over, and the one that its next episode's will go over.
   std::vector<std::size_t> link_of_;
+  std::vector<std::size_t> next_link_of_;
   std::vector<std::unique_ptr<Link>> links_;
+  boost::asio::steady_timer look_again_{context_};
   std::map<std::uint64_t, boost::asio::steady_timer> pauses_;
   std::size_t fenced_ = 0;
   bool failed_ = false;
@@ -128,7 +148,12 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
                                     .hindsight = options_.hindsight,
                                     .hindsight_seed = options_.hindsight_seed}));
   }
-  MakeLinks();
+  for (std::size_t member = 0; member < drivers_.size(); ++member) {
+    link_of_.push_back(ChooseLink(member));
+    links_[link_of_.back()]->members.push_back(member);
+  }
+  next_link_of_ = link_of_;
+  if (servers_.may_change()) AwaitServers();
   boost::asio::post(context_, [this] {
     gathering_ = true;
     for (auto& driver : drivers_) driver->Begin();
@@ -141,25 +166,68 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
   });
 }
 
-void EnvironmentLoop::Implementation::MakeLinks() {
-  std::map<std::size_t, std::size_t> link_of_server;
-  for (std::size_t i = 0; i < drivers_.size(); ++i) {
-    const std::uint64_t block = (options_.first_environment + i) / options_.block_size;
-    const std::size_t server = inference::client::ChooseServer(options_.inference, block);
-    const auto [it, added] = link_of_server.emplace(server, links_.size());
-    if (added) {
-      auto link = std::make_unique<Link>(*this);
-      inference::client::ActClientOptions client{.address = options_.inference[server],
-                                                 .name = options_.client_name,
-                                                 .spec = ToWire(source_.spec()),
-                                                 .relabels = options_.hindsight.enabled(),
-                                                 .max_outstanding = 4 * options_.environments + 64};
-      link->client = std::make_unique<ActClient>(std::move(client), *link);
-      links_.push_back(std::move(link));
-    }
-    link_of_.push_back(it->second);
-    links_[it->second]->members.push_back(i);
+std::size_t EnvironmentLoop::Implementation::ChooseLink(std::size_t member) {
+  const std::uint64_t block = (options_.first_environment + member) / options_.block_size;
+  const std::vector<std::string>& servers = servers_.addresses();
+  const std::string& address = servers[inference::client::ChooseServer(servers, block)];
+  const auto found = std::find_if(links_.begin(), links_.end(),
+                                  [&](const auto& link) { return link->address == address; });
+  const auto number = static_cast<std::size_t>(found - links_.begin());
+  if (found == links_.end()) links_.push_back(std::make_unique<Link>(*this, address));
+  Link& link = *links_[number];
+  if (link.client == nullptr) {
+    link.client = std::make_unique<ActClient>(
+        inference::client::ActClientOptions{.address = address,
+                                            .name = options_.client_name,
+                                            .spec = ToWire(source_.spec()),
+                                            .relabels = options_.hindsight.enabled(),
+                                            .max_outstanding = 4 * options_.environments + 64},
+        link);
   }
+  return number;
+}
+
+void EnvironmentLoop::Implementation::Move(std::size_t member) {
+  std::erase(links_[link_of_[member]]->members, member);
+  link_of_[member] = next_link_of_[member];
+  links_[link_of_[member]]->members.push_back(member);
+}
+
+void EnvironmentLoop::Implementation::AwaitServers() {
+  look_again_.expires_after(kServersInterval);
+  look_again_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    LookForServers();
+    AwaitServers();
+  });
+}
+
+void EnvironmentLoop::Implementation::LookForServers() {
+  if (servers_.Refresh(runtime::SystemClock().Now())) {
+    for (std::size_t i = 0; i < drivers_.size(); ++i) next_link_of_[i] = ChooseLink(i);
+    spdlog::info("event=inference_servers_changed servers={}", servers_.addresses().size());
+  }
+  for (auto& link : links_) {
+    if (link->client == nullptr || servers_.Names(link->address)) continue;
+    if (link->connection == 0) Abandon(*link);
+    if (!link->members.empty()) continue;
+    link->client.reset();
+    link->connection = 0;
+    link->counts = {};
+    link->ready.clear();
+    link->lost.clear();
+  }
+}
+
+// Nobody answers the rows that wait for a server that is gone for good.
+void EnvironmentLoop::Implementation::Abandon(Link& link) {
+  link.ready.clear();
+  link.lost.clear();
+  const std::vector<std::size_t> members = link.members;
+  gathering_ = true;
+  for (const std::size_t member : members) drivers_[member]->OnServerRestarted();
+  gathering_ = false;
+  for (auto& other : links_) Flush(*other);
 }
 
 void EnvironmentLoop::Implementation::Stop() {
@@ -172,6 +240,10 @@ void EnvironmentLoop::Implementation::Stop() {
 }
 
 void EnvironmentLoop::Implementation::Ready(EpisodeDriver& driver, Row row) {
+  const std::size_t member = row.environment_id - options_.first_environment;
+  if ((row.flags & proto::ROW_FLAG_FIRST) != 0 && link_of_[member] != next_link_of_[member]) {
+    Move(member);
+  }
   Link& link = LinkOf(row.environment_id);
   constexpr std::uint32_t kEnds = proto::ROW_FLAG_TERMINATED | proto::ROW_FLAG_TRUNCATED;
   if ((row.flags & kEnds) == 0)
@@ -191,6 +263,7 @@ void EnvironmentLoop::Implementation::BeginLater(EpisodeDriver& driver,
 
 void EnvironmentLoop::Implementation::Connected(Link& link, std::uint64_t server_epoch,
                                                 std::uint64_t connection) {
+  if (link.client == nullptr) return;
   const bool restarted = link.server_epoch != 0 && link.server_epoch != server_epoch;
   link.connection = connection;
   link.server_epoch = server_epoch;
@@ -224,6 +297,7 @@ void EnvironmentLoop::Implementation::Answered(Link& link, std::vector<Answer>& 
   if (fenced_ == drivers_.size()) {
     Fail(absl::AbortedError("a newer actor plays every environment of this one"));
   }
+  if (link.client == nullptr) return;
   const inference::client::RowStatusCounts counts = link.client->status_counts();
   metrics_.CountStatuses(link.counts, counts);
   link.counts = counts;

@@ -3,12 +3,14 @@
 //
 // All environments of a loop live on its thread. Rows that are ready are sent in one message as
 // soon as there are enough of them, no other environment could add one, or the oldest has waited
-// long enough. An environment always uses the inference server that rendezvous hashing of its block
-// chooses.
+// long enough. An environment uses the inference server that rendezvous hashing of its block
+// chooses. When servers are added or removed, the environments that move finish their episode where
+// it began, and begin the next one at the other server.
 //
 // When a connection is lost and the same server comes back with its memory (same epoch), the loop
 // sends the unanswered rows again. A server that comes back without its memory has the running
-// episodes of its environments cut off.
+// episodes of its environments cut off, and so does one that is named no longer and cannot be
+// reached.
 //
 // Start and Stop must be called from one other thread. Stop drops what is under way and joins.
 #pragma once
@@ -26,6 +28,7 @@
 #include "actor/loop/hindsight.h"
 #include "inference/client/act_client.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/address_list.h"
 
 namespace shoal::actor {
 
@@ -36,8 +39,8 @@ struct LoopOptions {
   std::uint32_t policy_id = 0;
   // Rows ask for greedy actions, and inference stores none of them.
   bool evaluate = false;
-  // Addresses "host:port", at least one.
-  std::vector<std::string> inference = {};
+  // The servers, at least one.
+  transport::AddressList inference;
   std::string client_name = "actor";
   // Environments with the same id / block_size share a server.
   std::uint64_t block_size = 64;

@@ -102,7 +102,7 @@ absl::Status PlayAttempts(const AttemptOptions& options, const EnvironmentSource
                         .environments = 1,
                         .incarnation = runtime::SystemClock().UnixNanos(),
                         .evaluate = options.greedy,
-                        .inference = {options.inference},
+                        .inference = transport::AddressList({options.inference}),
                         .client_name = options.client_name},
                        source, plan, actor_metrics);
   loop.Start([&plan](const absl::Status& status) { plan.End(status); });

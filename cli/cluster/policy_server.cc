@@ -17,8 +17,9 @@ absl::StatusOr<std::unique_ptr<PolicyServer>> PolicyServer::Start(
       .name = "inference",
       .command = {options.programs + "/inference", "--config", options.config_path, "--index", "0"},
       .log_path = options.log_path};
-  AppendSettings({"cluster.replay=[]", "cluster.replay_file=\"\"", "cluster.learner=\"\"",
-                  "cluster.inference=" + TomlList({address}), "inference.metrics_listen=\"\"",
+  AppendSettings({"cluster.replay=[]", "cluster.replay_file=\"\"", "cluster.inference_file=\"\"",
+                  "cluster.learner=\"\"", "cluster.inference=" + TomlList({address}),
+                  "inference.metrics_listen=\"\"",
                   "inference.parameters_folder=" + TomlText(options.parameters)},
                  spec.command);
   SHOAL_ASSIGN_OR_RETURN(auto child, ChildProcess::Start(spec));

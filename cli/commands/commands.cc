@@ -138,7 +138,7 @@ void PrepareEvaluation(TrainFlags& flags, const std::string& given) {
     flags.overrides.emplace_back(list);
   }
   for (const char* address : {"cluster.learner", "cluster.mockserver", "cluster.mockserver_control",
-                              "cluster.replay_file"}) {
+                              "cluster.replay_file", "cluster.inference_file"}) {
     flags.overrides.push_back(std::string(address) + "=\"\"");
   }
   flags.overrides.push_back("inference.parameters_folder=" + TomlText(LearnedParameters(run)));

@@ -279,6 +279,12 @@ std::vector<std::string> BodyEncoderOfLearner(const EffectiveConfig& config) {
   return {"learner.body_encoder=" + TomlText(encoder)};
 }
 
+// A file that names processes of the cluster names those that are started here.
+absl::Status WriteAddresses(const std::string& file, const std::vector<std::string>& addresses) {
+  if (file.empty()) return absl::OkStatus();
+  return runtime::WriteFileAtomically(file, absl::StrJoin(addresses, "\n") + "\n");
+}
+
 // The ports that a run had taken on its own machine may be others' by now.
 void ForgetPorts(runtime::ClusterOptions& cluster) {
   const auto forget = [](std::string& address) {
@@ -348,9 +354,9 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   if (mockserver && !flags.attach) {
     overrides.push_back("mockserver.captures=" + TomlList(captures.paths));
   }
-  if (!flags.attach && !own.cluster.replay_file.empty()) {
-    SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
-        own.cluster.replay_file, absl::StrJoin(own.cluster.replay, "\n") + "\n"));
+  if (!flags.attach) {
+    SHOAL_RETURN_IF_ERROR(WriteAddresses(own.cluster.replay_file, own.cluster.replay));
+    SHOAL_RETURN_IF_ERROR(WriteAddresses(own.cluster.inference_file, own.cluster.inference));
   }
   SHOAL_ASSIGN_OR_RETURN(RunDirectory directory,
                          resumes ? std::move(resumed) : MakeDirectory(flags, own));

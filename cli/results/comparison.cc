@@ -53,10 +53,16 @@ struct Group {
 
 // Leaves out where and under which name and seed the run was made, and its addresses.
 bool SaysWhatRunIs(const std::string& key, const std::string& value, const std::string& folder) {
-  static const std::set<std::string> left_out = {
-      "run.name",           "run.directory",   "run.seed",
-      "cluster.inference",  "cluster.replay",  "cluster.replay_file",
-      "cluster.mockserver", "cluster.learner", "cluster.mockserver_control"};
+  static const std::set<std::string> left_out = {"run.name",
+                                                 "run.directory",
+                                                 "run.seed",
+                                                 "cluster.inference",
+                                                 "cluster.inference_file",
+                                                 "cluster.replay",
+                                                 "cluster.replay_file",
+                                                 "cluster.mockserver",
+                                                 "cluster.learner",
+                                                 "cluster.mockserver_control"};
   if (left_out.contains(key)) return false;
   // The folder as a whole part of a path.
   for (std::size_t at = value.find(folder); at != std::string::npos;

@@ -11,10 +11,10 @@
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/thread.h"
+#include "platform/transport/address_list.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
-#include "replay/client/shard_list.h"
 #include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 
@@ -34,7 +34,7 @@ constexpr std::size_t kMaxSignatures = 64;
 
 class Inserter::Impl {
  public:
-  Impl(InserterOptions options, ShardList list, ContentProvider& provider,
+  Impl(InserterOptions options, transport::AddressList list, ContentProvider& provider,
        runtime::Metrics& metrics, runtime::Clock& clock);
   ~Impl();
 
@@ -101,7 +101,7 @@ class Inserter::Impl {
   runtime::Metrics& metrics_;
   runtime::Clock& clock_;
   // Used by the inserter's thread only. Workers are in the order of list_.ever_named().
-  ShardList list_;
+  transport::AddressList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<ShardMetrics> shard_metrics_;
   prometheus::Counter& acknowledged_;
@@ -130,8 +130,8 @@ class Inserter::Impl {
   runtime::Thread thread_;
 };
 
-Inserter::Impl::Impl(InserterOptions options, ShardList list, ContentProvider& provider,
-                     runtime::Metrics& metrics, runtime::Clock& clock)
+Inserter::Impl::Impl(InserterOptions options, transport::AddressList list,
+                     ContentProvider& provider, runtime::Metrics& metrics, runtime::Clock& clock)
     : options_(std::move(options)),
       provider_(provider),
       metrics_(metrics),
@@ -462,8 +462,9 @@ absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions optio
                                                            ContentProvider& provider,
                                                            runtime::Metrics& metrics,
                                                            runtime::Clock& clock) {
-  SHOAL_ASSIGN_OR_RETURN(ShardList list,
-                         ShardList::Create(options.addresses, options.address_file));
+  SHOAL_ASSIGN_OR_RETURN(
+      transport::AddressList list,
+      transport::AddressList::Create(options.addresses, options.address_file, "replay shard"));
   if (list.addresses().empty()) {
     return runtime::InvalidArgument("there is no replay shard to insert into");
   }

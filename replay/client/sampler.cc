@@ -11,12 +11,12 @@
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
+#include "platform/transport/address_list.h"
 #include "platform/transport/protocol.h"
 #include "replay/client/chunk_reader.h"
 #include "replay/client/incoming_reply.h"
 #include "replay/client/link.h"
 #include "replay/client/priority_outbox.h"
-#include "replay/client/shard_list.h"
 #include "replay/client/shard_masses.h"
 #include "replay/client/stream_ring.h"
 #include "replay/signature.h"
@@ -41,8 +41,8 @@ using SampleLink = Link<proto::SampleRequest, IncomingReply>;
 
 class Sampler::Impl {
  public:
-  Impl(SamplerOptions options, ShardList list, ContentSink& sink, runtime::Metrics& metrics,
-       runtime::Clock& clock);
+  Impl(SamplerOptions options, transport::AddressList list, ContentSink& sink,
+       runtime::Metrics& metrics, runtime::Clock& clock);
   ~Impl();
 
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -121,7 +121,7 @@ class Sampler::Impl {
   ContentSink& sink_;
   runtime::Clock& clock_;
   // Used by the sampler's thread only. Workers are in the order of list_.ever_named().
-  ShardList list_;
+  transport::AddressList list_;
   std::vector<std::unique_ptr<Worker>> workers_;
   ShardMasses masses_;  // used by the sampler's thread only
   prometheus::Counter& received_;
@@ -147,7 +147,7 @@ class Sampler::Impl {
   runtime::Thread thread_;
 };
 
-Sampler::Impl::Impl(SamplerOptions options, ShardList list, ContentSink& sink,
+Sampler::Impl::Impl(SamplerOptions options, transport::AddressList list, ContentSink& sink,
                     runtime::Metrics& metrics, runtime::Clock& clock)
     : options_(std::move(options)),
       sink_(sink),
@@ -569,8 +569,9 @@ Sampler::~Sampler() = default;
 absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options, ContentSink& sink,
                                                          runtime::Metrics& metrics,
                                                          runtime::Clock& clock) {
-  SHOAL_ASSIGN_OR_RETURN(ShardList list,
-                         ShardList::Create(options.addresses, options.address_file));
+  SHOAL_ASSIGN_OR_RETURN(
+      transport::AddressList list,
+      transport::AddressList::Create(options.addresses, options.address_file, "replay shard"));
   if (list.addresses().empty()) {
     return runtime::InvalidArgument("there is no replay shard to sample from");
   }

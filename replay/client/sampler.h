@@ -46,7 +46,7 @@ struct SamplerOptions {
   // "host:port", one for each shard.
   std::vector<std::string> addresses = {};
   // A file that names the shards in their place and is read again while the sampler lives
-  // (replay/client/shard_list.h). Empty: there is none.
+  // (platform/transport/address_list.h). Empty: there is none.
   std::string address_file = {};
   // The name of this process in a shard's log.
   std::string client = {};

@@ -53,7 +53,8 @@ TEST_CASE("limits for all shards together are divided anew when shards come and 
   options.tables[0].min_size = 100;
   const ShardPlace place{.index = 0, .shards = 2};
   const auto shard = *Shard::Create(*options.ForShard(place));
-  TableSettings settings(options.tables, place, *shard, *client::ShardList::Create({}, file));
+  TableSettings settings(options.tables, place, *shard,
+                         *transport::AddressList::Create({}, file, "replay shard"));
   REQUIRE(settings.Change("unrolls", std::vector<std::string>{"error_buffer=30"}).ok());
   folder.Write("shards", "a:1\nb:2\nc:3\n");
   settings.FollowShards(runtime::TimePoint{std::chrono::hours(1)});

@@ -6,6 +6,10 @@ namespace shoal::runtime {
 void ClusterOptions::Visit(Visitor& visitor) {
   visitor.Knob("inference", inference,
                {.help = "host:port, or unix:PATH on one machine, of each inference server"});
+  visitor.Knob(
+      "inference_file", inference_file,
+      {.help = "file that names the inference servers in place of `inference`, one a line; "
+               "actors read it again each second, so that servers can be added and removed"});
   visitor.Knob("replay", replay,
                {.help = "host:port, or unix:PATH on one machine, of each replay shard"});
   visitor.Knob("replay_file", replay_file,

@@ -17,6 +17,9 @@ struct ClusterOptions {
   // One address for each inference server. An actor picks one by rendezvous hashing of its
   // environment block.
   std::vector<std::string> inference = {};
+  // A file that names the inference servers in place of `inference` and may change while actors
+  // run.
+  std::string inference_file = "";
   // One address for each replay shard.
   std::vector<std::string> replay = {};
   // A file that names the replay shards in place of `replay` and may change while processes run.

@@ -7,68 +7,21 @@
 #include <numeric>
 #include <set>
 
+#include "tests/actor/loop/scripted_environment.h"
 #include "tests/inference/client/scripted_server.h"
 
 namespace shoal::actor {
 namespace {
 
 using test::Agree;
+using test::Fixture;
+using test::Ignore;
+using test::Options;
+using test::RowsOf;
 using test::Scripted;
 using test::ScriptedServer;
+using test::ScriptedSource;
 using test::SeenRow;
-
-// Plays episodes of four steps that end by number: terminated, truncated or lost.
-class ScriptedEnvironment final : public Environment {
- public:
-  void Reset(const EpisodeStart& start, Done done) override {
-    episode_ = start.episode;
-    steps_ = 0;
-    done(Transition{.observation = {.numeric = {static_cast<float>(episode_), 0}}});
-  }
-  void Step(std::int64_t, Done done) override {
-    ++steps_;
-    if (steps_ == 4 && episode_ % 3 == 2) {
-      done(runtime::Unavailable("scripted"));
-      return;
-    }
-    Transition transition{
-        .observation = {.numeric = {static_cast<float>(episode_), static_cast<float>(steps_)}},
-        .reward = static_cast<float>(steps_)};
-    if (steps_ == 4) transition.end = episode_ % 3 == 0 ? End::kTerminated : End::kTruncated;
-    done(transition);
-  }
-  EpisodeFacts facts() const override { return {.goal = "g", .capture = "c", .steps = steps_}; }
-
- private:
-  std::uint64_t episode_ = 0;
-  int steps_ = 0;
-};
-
-UniformSource ScriptedSource() {
-  return UniformSource(
-      {.observation_name = "numeric", .observation_shape = {2}, .content_fields = {}, .actions = 2},
-      {{.goal = "g", .capture = "c"}}, [] { return std::make_unique<ScriptedEnvironment>(); });
-}
-
-struct Fixture {
-  runtime::Metrics metrics;
-  ActorMetrics actor_metrics{metrics};
-  UniformSource source = ScriptedSource();
-};
-
-LoopOptions Options(const std::string& address, std::size_t environments) {
-  return {.environments = environments, .incarnation = 11, .inference = {address}};
-}
-
-void Ignore(const absl::Status&) {}
-
-std::vector<SeenRow> RowsOf(const std::vector<SeenRow>& rows, std::uint64_t environment) {
-  std::vector<SeenRow> own;
-  for (const SeenRow& row : rows) {
-    if (row.environment_id == environment) own.push_back(row);
-  }
-  return own;
-}
 
 TEST_CASE("Rows follow the protocol through terminated, truncated and lost episodes") {
   Fixture fixture;

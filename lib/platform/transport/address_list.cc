@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replay/client/shard_list.h"
+#include "platform/transport/address_list.h"
 
 #include <absl/strings/str_split.h>
 
@@ -10,7 +10,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
 
-namespace shoal::replay::client {
+namespace shoal::transport {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
@@ -26,7 +26,8 @@ bool IsAddress(const std::string& text) {
   return !spaced && colon != std::string::npos && colon > 0 && colon + 1 < text.size();
 }
 
-absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file) {
+absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file,
+                                                       const std::string& what) {
   SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(file, kMaxFileBytes));
   const std::vector<std::string> lines =
       absl::StrSplit(text, absl::ByAnyChar("\r\n"), absl::SkipEmpty());
@@ -41,39 +42,44 @@ absl::StatusOr<std::vector<std::string>> ReadAddresses(const std::string& file) 
     }
     addresses.push_back(line);
   }
-  if (addresses.empty()) return runtime::InvalidArgument(file + " names no replay shard");
+  if (addresses.empty()) return runtime::InvalidArgument(file + " names no " + what);
   return addresses;
 }
 
 }  // namespace
 
-absl::StatusOr<ShardList> ShardList::Create(std::vector<std::string> addresses, std::string file) {
+absl::StatusOr<AddressList> AddressList::Create(std::vector<std::string> addresses,
+                                                std::string file, std::string what) {
   if (!file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(addresses, ReadAddresses(file));
+    SHOAL_ASSIGN_OR_RETURN(addresses, ReadAddresses(file, what));
   }
-  return ShardList(std::move(addresses), std::move(file));
+  AddressList list(std::move(addresses));
+  list.file_ = std::move(file);
+  list.what_ = std::move(what);
+  return list;
 }
 
-void ShardList::SetAddresses(std::vector<std::string> addresses) {
+void AddressList::SetAddresses(std::vector<std::string> addresses) {
   addresses_ = std::move(addresses);
   for (const std::string& address : addresses_) {
     if (!Contains(ever_named_, address)) ever_named_.push_back(address);
   }
 }
 
-bool ShardList::Names(std::size_t shard) const { return Contains(addresses_, ever_named_[shard]); }
+bool AddressList::Names(const std::string& address) const { return Contains(addresses_, address); }
 
-bool ShardList::Refresh(runtime::TimePoint now) {
+bool AddressList::Refresh(runtime::TimePoint now) {
   if (file_.empty() || now < next_read_) return false;
   next_read_ = now + kInterval;
-  absl::StatusOr<std::vector<std::string>> read = ReadAddresses(file_);
+  absl::StatusOr<std::vector<std::string>> read = ReadAddresses(file_, what_);
   const std::string error = read.ok() ? std::string() : runtime::Message(read.status());
   if (error != std::exchange(error_, error) && !error.empty()) {
-    spdlog::error("event=replay_addresses_refused reason={}", runtime::Quoted(error));
+    spdlog::error("event=addresses_refused of={} reason={}", runtime::Quoted(what_),
+                  runtime::Quoted(error));
   }
   if (!read.ok() || *read == addresses_) return false;
   SetAddresses(*std::move(read));
   return true;
 }
 
-}  // namespace shoal::replay::client
+}  // namespace shoal::transport

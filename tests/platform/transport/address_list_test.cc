@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replay/client/shard_list.h"
+#include "platform/transport/address_list.h"
 
 #include <catch2/catch.hpp>
 
 #include "tests/doubles/temporary_folder.h"
 
-namespace shoal::replay::client {
+namespace shoal::transport {
 namespace {
 
 using Addresses = std::vector<std::string>;
@@ -13,7 +13,7 @@ using Addresses = std::vector<std::string>;
 constexpr std::chrono::seconds kInterval(1);
 
 TEST_CASE("without a file the addresses never change") {
-  auto list = ShardList::Create({"a:1", "b:2"}, "");
+  auto list = AddressList::Create({"a:1", "b:2"}, "", "replay shard");
   REQUIRE(list.ok());
   REQUIRE_FALSE(list->Refresh(runtime::TimePoint{} + kInterval));
   REQUIRE(list->addresses() == Addresses{"a:1", "b:2"});
@@ -22,7 +22,7 @@ TEST_CASE("without a file the addresses never change") {
 TEST_CASE("a file of addresses stands in place of others and is read again each second") {
   const doubles::TemporaryFolder folder;
   const std::string file = folder.Write("shards", "# ours\na:1\n\nunix:/tmp/b\r\n");
-  auto list = ShardList::Create({"c:3"}, file);
+  auto list = AddressList::Create({"c:3"}, file, "replay shard");
   REQUIRE(list.ok());
   REQUIRE(list->addresses() == Addresses{"a:1", "unix:/tmp/b"});
   const runtime::TimePoint start{std::chrono::hours(1)};
@@ -37,7 +37,7 @@ TEST_CASE("a file of addresses stands in place of others and is read again each 
 TEST_CASE("a shard keeps its number when others come and go, and when it is named again") {
   const doubles::TemporaryFolder folder;
   const std::string file = folder.Write("shards", "a:1\nb:2\n");
-  auto list = ShardList::Create({}, file);
+  auto list = AddressList::Create({}, file, "replay shard");
   REQUIRE(list.ok());
   REQUIRE(list->ever_named() == Addresses{"a:1", "b:2"});
   runtime::TimePoint now{std::chrono::hours(1)};
@@ -56,19 +56,19 @@ TEST_CASE("a shard keeps its number when others come and go, and when it is name
 TEST_CASE("a file that is damaged or gone leaves the addresses as they were") {
   const doubles::TemporaryFolder folder;
   const std::string file = folder.Write("shards", "a:1");
-  auto list = ShardList::Create({}, file);
+  auto list = AddressList::Create({}, file, "replay shard");
   REQUIRE(list.ok());
   runtime::TimePoint now{std::chrono::hours(1)};
   for (const char* text : {"", "# none\n", "a:1\na:1\n", "a:1\nb\n", "a:1\nb :2\n", ":1", "a:"}) {
     folder.Write("shards", text);
     REQUIRE_FALSE(list->Refresh(now += kInterval));
-    REQUIRE(absl::IsInvalidArgument(ShardList::Create({}, file).status()));
+    REQUIRE(absl::IsInvalidArgument(AddressList::Create({}, file, "replay shard").status()));
   }
   std::filesystem::remove(file);
   REQUIRE_FALSE(list->Refresh(now += kInterval));
   REQUIRE(list->addresses() == Addresses{"a:1"});
-  REQUIRE(absl::IsNotFound(ShardList::Create({}, file).status()));
+  REQUIRE(absl::IsNotFound(AddressList::Create({}, file, "replay shard").status()));
 }
 
 }  // namespace
-}  // namespace shoal::replay::client
+}  // namespace shoal::transport
