@@ -407,7 +407,8 @@ absl::Status Learner::Train() {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }
   algorithms::UnrollBatch batch =
-      BuildBatch(setup_.policy, parts.unrolls, parts.version, setup_.algorithm.importance_exponent);
+      BuildBatch(setup_.policy, parts.unrolls, parts.version,
+                 setup_.algorithm.ImportanceExponentAfter(parts.trainer->updates()));
   batch.newest_is_trained = TrainedNumber() == parts.published_number;
   const double rows = std::accumulate(batch.weight.begin(), batch.weight.end(), 0.0);
   parts.record.episodes = parts.episodes.Add(std::span(parts.unrolls).first(parts.from_replay));

@@ -231,7 +231,7 @@ absl::Status Learner::BeginExchange() {
       parts.worker, GradientWorker::Create(
                         {.policy = setup_.policy,
                          .round = RoundKnobs(),
-                         .importance_exponent = setup_.algorithm.importance_exponent,
+                         .algorithm = setup_.algorithm,
                          .folder = setup_.run.path(),
                          .ledger = {.folder = setup_.run.path(),
                                     .rank = static_cast<int>(own),

@@ -79,9 +79,11 @@ absl::Status GradientWorker::Train() {
       note_.uses.push_back(unroll.key);
     }
   }
+  const double importance_exponent =
+      options_.algorithm.ImportanceExponentAfter(parts_.trainer.updates());
   SHOAL_ASSIGN_OR_RETURN(algorithms::RankGradient gradient,
-                         parts_.trainer.ComputeGradient(BuildBatch(
-                             options_.policy, unrolls_, version_, options_.importance_exponent)));
+                         parts_.trainer.ComputeGradient(
+                             BuildBatch(options_.policy, unrolls_, version_, importance_exponent)));
   note_.report = std::move(gradient.report);
   SHOAL_RETURN_IF_ERROR(
       parts_.sampler.UpdatePriorities(PrioritiesOf(unrolls_, note_.report.priorities)));

@@ -25,6 +25,7 @@
 #include "learner/unrolls/unroll_ledger.h"
 #include "platform/runtime/status.h"
 #include "replay/client/sampler.h"
+#include "rl/algorithms/algorithm_options.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_client.h"
 #include "rl/model/policy_spec.h"
@@ -46,7 +47,7 @@ struct WorkerParts {
 struct WorkerOptions {
   model::PolicySpec policy;
   RoundOptions round;
-  double importance_exponent = 0;
+  algorithms::AlgorithmOptions algorithm;
   // The folder of the run.
   std::string folder;
   UnrollLedgerOptions ledger;

@@ -28,6 +28,13 @@
 
 namespace shoal::algorithms {
 
+// What the terms of a policy's loss weigh in an update, where that changes from update to update.
+struct LossWeights {
+  double entropy = 0;
+  // Of the penalty on the KL of behaviour policy and current policy; only PPO has one.
+  double kl = 0;
+};
+
 // R rows of a minibatch under the current policy. All tensors are [R], double, on one device.
 struct PolicyRows {
   at::Tensor log_probability;            // of the row's action
@@ -35,6 +42,7 @@ struct PolicyRows {
   at::Tensor behaviour_log_probability;  // of the row's action
   at::Tensor advantage;
   at::Tensor greedy;  // 1 where the row's action is the most probable one, else 0
+  LossWeights weights = {};
 };
 
 // The policy loss of each row, to be minimised, with its derivatives. All tensors are [R].

@@ -61,6 +61,9 @@ absl::Status CheckAsynchronous(const Requirements& requirements, const Algorithm
                       std::to_string(requirements.update_epochs * requirements.minibatches) +
                       " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
   }
+  if (options.name == "ppo" && options.kl_coefficient > 0) {
+    return refuse("algorithm.kl_coefficient", "which follows the updates of one trainer");
+  }
   if (spec.normalise_observations) {
     return refuse("policy.normalise_observations", "whose moments all ranks have in common");
   }

@@ -6,8 +6,17 @@
 
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/estimators/exploration_family.h"
+#include "rl/training/schedule.h"
 
 namespace shoal::algorithms {
+namespace {
+
+// Goes in a straight line from `start` to `end`, and stays at `start` where `end` is below 0.
+double Scheduled(double start, double end, std::int64_t update, std::int64_t updates) {
+  return end < 0 ? start : end + training::LinearRate(start - end, update, updates);
+}
+
+}  // namespace
 
 void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("name", name, {.help = "algorithm", .choices = AlgorithmNames()});
@@ -35,10 +44,17 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                 .max = 1});
   visitor.Knob("lambda", lambda,
                {.help = "trace of the advantages, or of Retrace", .min = 0, .max = 1});
-  visitor.Knob("clip", clip, {.help = "how far the probability ratio counts", .min = 0, .max = 10});
+  visitor.Knob("clip", clip,
+               {.help = "how far the probability ratio counts; 0: any", .min = 0, .max = 10});
   visitor.Knob(
       "dual_clip", dual_clip,
       {.help = "how far it counts where the advantage is negative, above 1; 0: any", .min = 0});
+  visitor.Knob(
+      "kl_coefficient", kl_coefficient,
+      {.help = "PPO: weight of the KL of an update in its loss at first; from then on it is halved "
+               "or doubled to hold kl_target, or stays where that is 0; 0: no penalty",
+       .min = 0,
+       .max = 1e8});
   visitor.Knob("probability_floor", probability_floor,
                {.help = "A2C: added to a probability before its logarithm, as in GA3C; 0: nothing",
                 .min = 0,
@@ -96,7 +112,16 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
        .max = 1});
   visitor.Knob("importance_exponent", importance_exponent,
                {.help = "how far importance weights correct for priorities", .min = 0, .max = 1});
+  visitor.Knob("importance_exponent_end", importance_exponent_end,
+               {.help = "what it is from schedule_updates on, after a straight line; below 0: it "
+                        "does not change",
+                .min = -1,
+                .max = 1});
   visitor.Knob("entropy", entropy, {.help = "weight of the entropy", .min = 0});
+  visitor.Knob("entropy_end", entropy_end,
+               {.help = "what it is from schedule_updates on, after a straight line; below 0: it "
+                        "does not change",
+                .min = -1});
   visitor.Knob("elite_percentile", elite_percentile,
                {.help = "CEM: percentile of returns from which on episodes are imitated",
                 .min = 0,
@@ -121,12 +146,16 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                 .max = 1});
   visitor.Knob("schedule", schedule,
                {.help = "of the learning rate", .choices = {"constant", "linear", "kl"}});
-  visitor.Knob("schedule_updates", schedule_updates,
-               {.help = "when a linear schedule reaches its end", .unit = "updates", .min = 1});
+  visitor.Knob(
+      "schedule_updates", schedule_updates,
+      {.help = "when a linear schedule, entropy_end and importance_exponent_end are reached",
+       .unit = "updates",
+       .min = 1});
   visitor.Knob(
       "schedule_end", schedule_end,
       {.help = "where a linear schedule ends, as a share of learning_rate", .min = 0, .max = 1});
-  visitor.Knob("kl_target", kl_target, {.help = "KL of an update for schedule kl", .min = 0});
+  visitor.Knob("kl_target", kl_target,
+               {.help = "KL of an update for schedule kl and kl_coefficient", .min = 0});
   visitor.Knob("update_epochs", update_epochs,
                {.help = "epochs over a batch in one update", .min = 1, .max = 1000});
   visitor.Knob("minibatches", minibatches,
@@ -191,6 +220,14 @@ absl::Status AlgorithmOptions::AppendMembers(model::PolicySpec& policy) const {
   policy.observation_size += members;
   if (policy.has_split_values()) policy.observation_size += estimators::kSplitNumbers;
   return absl::OkStatus();
+}
+
+double AlgorithmOptions::EntropyAfter(std::int64_t updates) const {
+  return Scheduled(entropy, entropy_end, updates, schedule_updates);
+}
+
+double AlgorithmOptions::ImportanceExponentAfter(std::int64_t updates) const {
+  return Scheduled(importance_exponent, importance_exponent_end, updates, schedule_updates);
 }
 
 absl::StatusOr<training::OptimiserOptions> AlgorithmOptions::optimiser_options() const {

@@ -33,10 +33,14 @@ struct AlgorithmOptions {
   // at random had played them (relabelling.h).
   double relabelled_share = 0;
   double lambda = 0.95;
-  // PPO: the importance weight is clipped to 1 +- clip.
+  // PPO, GRPO: the importance weight is clipped to 1 +- clip; 0 for no clip.
   double clip = 0.2;
-  // PPO: the cap on the importance weight for negative advantages; 0 for no cap.
+  // PPO, GRPO: the cap on the importance weight for negative advantages; 0 for no cap.
   double dual_clip = 3.0;
+  // PPO: the coefficient of the penalty on the KL of behaviour policy and current policy in the
+  // first update; 0 for no penalty. After each update it is halved or doubled to hold kl_target, as
+  // in section 4 of the paper, and with a kl_target of 0 it stays.
+  double kl_coefficient = 0.0;
   // A2C: what is added to an action's probability before its logarithm is taken (GA3C); 0 for
   // nothing.
   double probability_floor = 0.0;
@@ -73,9 +77,14 @@ struct AlgorithmOptions {
   // DQN, IQN, SAC: the priority of an unroll is this share of its greatest absolute error and the
   // rest of the mean (Kapturowski et al. 2019, section 2.3).
   double priority_maximum_share = 0.9;
-  // beta: how far importance weights correct for the probabilities of prioritized replay.
+  // beta: how far importance weights correct for the probabilities of prioritized replay. It goes
+  // in a straight line to importance_exponent_end over schedule_updates (Schaul et al. 2016); below
+  // 0 it stays.
   double importance_exponent = 0.4;
+  double importance_exponent_end = -1;
+  // The weight of the entropy goes in the same way to entropy_end; below 0 it stays.
   double entropy = 0.01;
+  double entropy_end = -1;
   // CEM: the percentile of the returns of a batch from which on episodes are imitated.
   double elite_percentile = 70;
   double learning_rate = 1e-3;
@@ -129,6 +138,9 @@ struct AlgorithmOptions {
   absl::Status AppendMembers(model::PolicySpec& policy) const;
   // INVALID_ARGUMENT for an unknown optimiser, or an option of it that is out of range.
   absl::StatusOr<training::OptimiserOptions> optimiser_options() const;
+  // What the two are in the update after so many.
+  double EntropyAfter(std::int64_t updates) const;
+  double ImportanceExponentAfter(std::int64_t updates) const;
   estimators::VtraceOptions vtrace() const {
     return {.clip_rho = clip_rho, .clip_c = clip_c, .clip_advantage_rho = clip_advantage_rho};
   }

@@ -122,7 +122,8 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
       .entropy = head.entropy,
       .behaviour_log_probability = data.tensors.behaviour_log_probability.index_select(0, rows),
       .advantage = data.targets.advantage.index_select(0, rows),
-      .greedy = head.greedy};
+      .greedy = head.greedy,
+      .weights = data.weights};
   const PolicyTerms terms = data.algorithm.policy()->PolicyLoss(policy);
   const at::Tensor ratio = ImportanceWeights(policy);
   std::vector<at::Tensor> totals = {Sum(weight, terms.loss), Sum(weight, head.entropy),

@@ -67,6 +67,7 @@ struct UpdateData {
   const BatchTensors& tensors;
   const TargetTensors& targets;
   const Algorithm& algorithm;
+  LossWeights weights = {};
 };
 
 // The current policy's evaluation of a batch.

@@ -18,14 +18,16 @@ at::Tensor ImportanceWeights(const PolicyRows& rows) {
 PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip) {
   const at::Tensor ratio = ImportanceWeights(rows);
   const at::Tensor negative = rows.advantage.lt(0);
-  const double far = clip.far > 0 ? clip.far : std::numeric_limits<double>::infinity();
+  constexpr double kNoBound = std::numeric_limits<double>::infinity();
+  const double near = clip.near > 0 ? clip.near : kNoBound;
+  const double far = clip.far > 0 ? clip.far : kNoBound;
   const at::Tensor counted =
-      at::where(negative, ratio.clamp(1 - clip.near, far), ratio.clamp(0, 1 + clip.near));
+      at::where(negative, ratio.clamp(1 - near, far), ratio.clamp(0, 1 + near));
   PolicyTerms terms;
   terms.loss = counted.mul(rows.advantage).neg_();
   terms.by_log_probability = terms.loss.mul(counted.eq(ratio));
   terms.by_entropy = at::zeros_like(terms.loss);
-  terms.metrics = {ratio.sub(1).abs_().gt(clip.near).to(at::kDouble)};
+  terms.metrics = {ratio.sub(1).abs_().gt(near).to(at::kDouble)};
   return terms;
 }
 
@@ -44,9 +46,16 @@ PolicyTerms LogProbabilityLoss(const PolicyRows& rows, double floor) {
   return terms;
 }
 
-void AddEntropyBonus(const PolicyRows& rows, double coefficient, PolicyTerms& terms) {
-  terms.loss = terms.loss.sub(rows.entropy, coefficient);
-  terms.by_entropy = terms.by_entropy.sub(coefficient);
+void AddEntropyBonus(const PolicyRows& rows, PolicyTerms& terms) {
+  terms.loss = terms.loss.sub(rows.entropy, rows.weights.entropy);
+  terms.by_entropy = terms.by_entropy.sub(rows.weights.entropy);
+}
+
+void AddKlPenalty(const PolicyRows& rows, PolicyTerms& terms) {
+  const at::Tensor ratio = ImportanceWeights(rows);
+  const at::Tensor above_one = ratio.sub(1);
+  terms.loss = terms.loss.add(above_one.sub(ratio.log()), rows.weights.kl);
+  terms.by_log_probability = terms.by_log_probability.add(above_one, rows.weights.kl);
 }
 
 ValueTerms SquaredLoss(const ValueRows& rows, double coefficient, double clip) {

@@ -11,7 +11,8 @@ namespace shoal::algorithms {
 
 // The bounds on importance weights in PPO's loss.
 struct RatioClip {
-  // The bound 1 +- near, where the policy has already moved in the advantage's direction.
+  // The bound 1 +- near, where the policy has already moved in the advantage's direction; 0 for no
+  // bound.
   double near = 0.2;
   // The upper bound for a negative advantage: above 1, or 0 for no bound. Without it, one action
   // that was rare under the behaviour policy and has become likely outweighs all others.
@@ -34,8 +35,13 @@ PolicyTerms ClippedLoss(const PolicyRows& rows, const RatioClip& clip);
 // outweigh all others.
 PolicyTerms LogProbabilityLoss(const PolicyRows& rows, double floor = 0);
 
-// Adds -coefficient * entropy to `terms`.
-void AddEntropyBonus(const PolicyRows& rows, double coefficient, PolicyTerms& terms);
+// Adds -rows.weights.entropy * entropy to `terms`.
+void AddEntropyBonus(const PolicyRows& rows, PolicyTerms& terms);
+
+// Adds rows.weights.kl * (r - 1 - log r) to `terms`, with the importance weight r. Its mean over
+// actions of the behaviour policy is KL(behaviour || current), and no row of it is negative
+// (Schulman 2020, "Approximating KL Divergence", k3).
+void AddKlPenalty(const PolicyRows& rows, PolicyTerms& terms);
 
 // Returns coefficient * (value - target)^2 / 2. With `clip` > 0 it returns the larger of that and
 // the same loss for the value clamped to within `clip` of the behaviour policy's.

@@ -23,7 +23,6 @@
 #include "rl/algorithms/target_estimation.h"
 #include "rl/algorithms/training_batch.h"
 #include "rl/algorithms/training_state.h"
-#include "rl/estimators/kl_control.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/digest.h"
 #include "rl/model/parameter_layout.h"
@@ -31,7 +30,6 @@
 #include "rl/model/torch_guard.h"
 #include "rl/model/torch_threads.h"
 #include "rl/training/flat_optimiser.h"
-#include "rl/training/schedule.h"
 #include "rl/training/stopwatch.h"
 
 namespace shoal::algorithms {
@@ -41,16 +39,6 @@ using model::FloatsOf;
 
 // The number of floats after the gradient, which reduce a minibatch's sums in the same call.
 constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
-
-enum class Schedule { kConstant, kLinear, kKl };
-
-absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
-  if (name == "constant") return Schedule::kConstant;
-  if (name == "linear") return Schedule::kLinear;
-  if (name == "kl") return Schedule::kKl;
-  return runtime::InvalidArgument("algorithm.schedule: \"" + name +
-                                  "\" is none of constant, linear, kl");
-}
 
 }  // namespace
 
@@ -62,7 +50,6 @@ struct PolicyTrainer::State {
         model::Precision precision)
       : spec(policy_spec),
         options(algorithm_options),
-        schedule(rate_schedule),
         algorithm(std::move(strategy)),
         requirements(algorithm->requirements()),
         cloning_algorithm(algorithm_options.targets(), algorithm_options.value_coefficient),
@@ -78,7 +65,7 @@ struct PolicyTrainer::State {
                  .layout = layout,
                  .seed = seed,
                  .has_target_network = algorithm->policy() == nullptr,
-                 .keeps_rate = schedule == Schedule::kKl},
+                 .schedule = rate_schedule},
                 optimiser_options, gradients(), group),
         gradient(spec, layout, trained.parameters, gradients(), arithmetic, precision) {
     if (!trained.target.defined()) return;
@@ -99,7 +86,6 @@ struct PolicyTrainer::State {
 
   const model::PolicySpec spec;
   const AlgorithmOptions options;
-  const Schedule schedule;
   const std::unique_ptr<const Algorithm> algorithm;
   const Requirements requirements;
   const BehaviourCloning cloning_algorithm;
@@ -227,13 +213,14 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
     TrainingBatch& batch, std::span<const std::int64_t> items, UpdateReport& report) {
   training::Stopwatch watch;
   at::Tensor(reduced).zero_();
+  const LossWeights weights = trained.weights();
   MinibatchSums sums =
-      soft    ? soft->Add(batch.data(), items,
+      soft    ? soft->Add(batch.data(weights), items,
                           Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
                                         spec, device),
                           batch.absolute_error)
-      : split ? split->Add(batch.data(), items, batch.absolute_error)
-              : gradient.Add(batch.data(), items, batch.absolute_error);
+      : split ? split->Add(batch.data(weights), items, batch.absolute_error)
+              : gradient.Add(batch.data(weights), items, batch.absolute_error);
   report.gradient_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(Reduce(sums));
   report.reduce_seconds += watch.Lap();
@@ -366,13 +353,11 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& 
 }
 
 void PolicyTrainer::State::BeginUpdate(UpdateReport& report) {
-  if (schedule == Schedule::kLinear) {
-    const double end = options.learning_rate * options.schedule_end;
-    trained.rate = end + training::LinearRate(options.learning_rate - end, trained.updates,
-                                              options.schedule_updates);
-  }
+  trained.FollowSchedule();
   report.update = trained.updates + 1;
   report.learning_rate = trained.rate * rate_factor;
+  report.entropy_coefficient = trained.weights().entropy;
+  report.kl_coefficient = trained.weights().kl;
 }
 
 absl::Status PolicyTrainer::State::Attempt(const std::function<absl::Status()>& steps,
@@ -387,15 +372,11 @@ absl::Status PolicyTrainer::State::Attempt(const std::function<absl::Status()>& 
 }
 
 void PolicyTrainer::State::EndUpdate(const UpdateReport& report) {
-  ++trained.updates;
+  trained.CountUpdate(report.rows > 0 ? std::optional(report.approximate_kl) : std::nullopt);
   if (soft) {
     trained.target.lerp_(trained.parameters, options.target_rate);
   } else if (trained.target.defined() && trained.updates % options.target_updates == 0) {
     trained.target.copy_(trained.parameters);
-  }
-  if (schedule == Schedule::kKl && report.rows > 0) {
-    trained.rate =
-        estimators::KlAdaptiveRate(trained.rate, report.approximate_kl, options.kl_target);
   }
 }
 

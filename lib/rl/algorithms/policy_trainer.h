@@ -76,6 +76,9 @@ struct UpdateReport {
   // kStalenessBounds and not above that one, the last are above all.
   std::array<double, kStalenessBounds.size() + 1> staleness_rows{};
   double learning_rate = 0;
+  // What entropy and, with PPO, the penalty on the KL weighed.
+  double entropy_coefficient = 0;
+  double kl_coefficient = 0;
   // By which rewards were divided; 0 unless returns are normalised.
   double return_deviation = 0;
   std::int64_t update_epochs = 0;

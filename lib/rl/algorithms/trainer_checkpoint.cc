@@ -41,6 +41,7 @@ std::string CountersFile(const TrainerCheckpoint& checkpoint) {
                                    {"optimiser", checkpoint.optimiser},
                                    {"optimiser_steps", checkpoint.optimiser_steps},
                                    {"learning_rate", checkpoint.learning_rate},
+                                   {"kl_coefficient", checkpoint.kl_coefficient},
                                    {"seed", checkpoint.seed},
                                    {"note", checkpoint.note}};
   return counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -101,6 +102,7 @@ absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
   checkpoint.updates = counters.at("updates").get<std::int64_t>();
   checkpoint.clonings = counters.value("clonings", std::int64_t{0});
   checkpoint.learning_rate = counters.at("learning_rate").get<double>();
+  checkpoint.kl_coefficient = counters.value("kl_coefficient", 0.0);
   checkpoint.seed = counters.value("seed", std::uint64_t{0});
   checkpoint.note = counters.at("note").get<std::string>();
   return checkpoint;

@@ -39,6 +39,8 @@ struct TrainerCheckpoint {
   std::int64_t updates = 0;
   std::int64_t clonings = 0;
   double learning_rate = 0;
+  // 0 without a penalty on the KL.
+  double kl_coefficient = 0;
   std::uint64_t seed = 0;
   // It belongs to the trainer's caller.
   std::string note;

@@ -25,8 +25,12 @@ struct TrainingBatch {
                 const Algorithm& with_algorithm, at::Device device);
 
   // REQUIRES: targets are set.
-  UpdateData data() const {
-    return {.batch = batch, .tensors = tensors, .targets = *targets, .algorithm = algorithm};
+  UpdateData data(const LossWeights& weights) const {
+    return {.batch = batch,
+            .tensors = tensors,
+            .targets = *targets,
+            .algorithm = algorithm,
+            .weights = weights};
   }
   // Returns the priority of each column, [B], by estimators::SequencePriority of the errors of its
   // rows with weight, with `maximum_share` as eta, but at least kLeastPriority. REQUIRES: the

@@ -5,7 +5,9 @@
 
 #include <utility>
 
+#include "rl/estimators/kl_control.h"
 #include "rl/model/torch_device.h"
+#include "rl/training/schedule.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -15,6 +17,14 @@ at::Tensor Zeros(std::int64_t size, const at::Device& device) {
 }
 
 }  // namespace
+
+absl::StatusOr<Schedule> ParseSchedule(const std::string& name) {
+  if (name == "constant") return Schedule::kConstant;
+  if (name == "linear") return Schedule::kLinear;
+  if (name == "kl") return Schedule::kKl;
+  return runtime::InvalidArgument("algorithm.schedule: \"" + name +
+                                  "\" is none of constant, linear, kl");
+}
 
 TrainingState::TrainingState(const TrainingSetup& of,
                              const training::OptimiserOptions& optimiser_options,
@@ -31,7 +41,8 @@ TrainingState::TrainingState(const TrainingSetup& of,
                      .normalise_returns = setup.options.normalise_returns,
                      .gamma = setup.options.gamma},
                     reducer),
-      rate(setup.options.learning_rate) {
+      rate(setup.options.learning_rate),
+      kl_coefficient(setup.options.kl_coefficient) {
   std::vector<float> initial(static_cast<std::size_t>(setup.layout.total));
   setup.layout.Initialise(setup.seed, initial);
   parameters.copy_(model::OnDevice(initial, device()));
@@ -64,6 +75,27 @@ absl::Status TrainingState::Observe(const UnrollBatch& batch) {
   return absl::OkStatus();
 }
 
+void TrainingState::FollowSchedule() {
+  if (setup.schedule != Schedule::kLinear) return;
+  const AlgorithmOptions& options = setup.options;
+  const double end = options.learning_rate * options.schedule_end;
+  rate = end + training::LinearRate(options.learning_rate - end, updates, options.schedule_updates);
+}
+
+LossWeights TrainingState::weights() const {
+  return {.entropy = setup.options.EntropyAfter(updates), .kl = kl_coefficient};
+}
+
+void TrainingState::CountUpdate(std::optional<double> kl) {
+  ++updates;
+  const double target = setup.options.kl_target;
+  if (!kl) return;
+  if (setup.schedule == Schedule::kKl) rate = estimators::KlAdaptiveRate(rate, *kl, target);
+  if (kl_coefficient > 0 && target > 0) {
+    kl_coefficient = estimators::AdaptiveKlCoefficient(kl_coefficient, *kl, target);
+  }
+}
+
 TrainerCheckpoint TrainingState::Snapshot(const std::string& note) const {
   const training::FlatOptimiser::Moments& moments = optimiser.moments();
   return {.spec = setup.spec,
@@ -78,6 +110,7 @@ TrainerCheckpoint TrainingState::Snapshot(const std::string& note) const {
           .updates = updates,
           .clonings = clonings,
           .learning_rate = rate,
+          .kl_coefficient = kl_coefficient,
           .seed = setup.seed,
           .note = note};
 }
@@ -104,7 +137,10 @@ absl::Status TrainingState::Restore(const TrainerCheckpoint& checkpoint) {
   optimiser.Restore({first, second, checkpoint.optimiser_steps});
   updates = checkpoint.updates;
   clonings = checkpoint.clonings;
-  if (setup.keeps_rate) rate = checkpoint.learning_rate;
+  if (setup.schedule == Schedule::kKl) rate = checkpoint.learning_rate;
+  // A penalty that begins here starts as the options say, and one that stays does so too.
+  const bool adapts = setup.options.kl_coefficient > 0 && setup.options.kl_target > 0;
+  if (adapts && checkpoint.kl_coefficient > 0) kl_coefficient = checkpoint.kl_coefficient;
   return absl::OkStatus();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that training changes: parameters, those of the target network, what the optimiser
-// remembers, moments of observations and returns, the counts of updates, and the learning rate. A
-// checkpoint keeps it (trainer_checkpoint.h), and another trainer's parameters may replace its own.
+// remembers, moments of observations and returns, the counts of updates, the learning rate, and the
+// weights of losses. A checkpoint keeps it (trainer_checkpoint.h), and another trainer's parameters
+// may replace its own.
 //
 // Networks compute with its tensors, so whatever changes them writes into them. Not thread-safe.
 #pragma once
@@ -10,11 +11,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/algorithms/normalisation.h"
 #include "rl/algorithms/trainer_checkpoint.h"
@@ -26,6 +29,12 @@
 
 namespace shoal::algorithms {
 
+// How the learning rate goes on: as it is, in a straight line, or after the KL of updates.
+enum class Schedule { kConstant, kLinear, kKl };
+
+// INVALID_ARGUMENT for a name that is no schedule.
+absl::StatusOr<Schedule> ParseSchedule(const std::string& name);
+
 // What a state is of. It must outlive the state.
 struct TrainingSetup {
   const model::PolicySpec& spec;
@@ -33,8 +42,8 @@ struct TrainingSetup {
   const model::ParameterLayout& layout;
   std::uint64_t seed = 0;
   bool has_target_network = false;
-  // Whether the learning rate goes on as it was in a checkpoint, rather than as the options say.
-  bool keeps_rate = false;
+  // With kKl the learning rate goes on as it was in a checkpoint, otherwise as the options say.
+  Schedule schedule = Schedule::kConstant;
 };
 
 struct TrainingState {
@@ -52,6 +61,14 @@ struct TrainingState {
   absl::Status Attempt(const std::function<absl::Status()>& steps);
   // Renews the moments of observations, for all networks. The errors are those of the reducer.
   absl::Status Observe(const UnrollBatch& batch);
+
+  // Sets the learning rate of the coming update where its schedule is linear.
+  void FollowSchedule();
+  // What the terms of the loss weigh in the coming update.
+  LossWeights weights() const;
+  // Counts an update that moved the policy by `kl`, which is none without rows, and has the numbers
+  // follow that hold a KL.
+  void CountUpdate(std::optional<double> kl);
 
   // PolicyTrainer's functions of these names, which have the same contracts. Where one returns an
   // error, nothing has changed.
@@ -76,6 +93,8 @@ struct TrainingState {
   std::int64_t adopted = 0;
   // The learning rate of the next update.
   double rate;
+  // The coefficient of PPO's penalty in the next update.
+  double kl_coefficient;
 
  private:
   // REQUIRES: the checkpoint's parameters are of this layout.

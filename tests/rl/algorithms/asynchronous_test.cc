@@ -133,6 +133,11 @@ TEST_CASE("what one gradient for each batch cannot do is refused by the name of 
     options.minibatches = 4;
     named = "algorithm.minibatches";
   }
+  SECTION("a penalty that follows the KL of updates") {
+    options.name = "ppo";
+    options.kl_coefficient = 1;
+    named = "algorithm.kl_coefficient";
+  }
   SECTION("moments of observations") {
     spec.normalise_observations = true;
     named = "policy.normalise_observations";

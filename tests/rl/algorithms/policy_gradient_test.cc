@@ -38,7 +38,6 @@ struct Setting {
 
   Setting(const model::PolicySpec& policy, const std::string& name) {
     options.name = name;
-    options.entropy = 0.05;
     options.clip = 10;
     // A squared error has no kink: of quantiles it is squared up to the bound, of values without
     // one.
@@ -90,8 +89,8 @@ struct Setting {
 
   double Loss(PolicyGradient& policy_gradient) {
     gradient.zero_();
-    MinibatchSums sums =
-        policy_gradient.Add({batch, tensors, *targets, *algorithm}, items, absolute_error);
+    MinibatchSums sums = policy_gradient.Add(
+        {batch, tensors, *targets, *algorithm, {.entropy = 0.05, .kl = 2}}, items, absolute_error);
     return sums.policy_loss() + sums.value_loss();
   }
 };

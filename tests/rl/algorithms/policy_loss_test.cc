@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
 #include "rl/algorithms/policy_loss.h"
 
@@ -48,6 +49,55 @@ TEST_CASE("An action that was rare and has become likely counts a bounded number
   REQUIRE(Number(at(1000, -2, 0).by_log_probability) == Approx(2000));
   REQUIRE(Number(at(1000, 2, 3).loss) == Approx(-2.4));
   REQUIRE(Number(at(.5, -2, 3).loss) == Approx(1.6));
+}
+
+TEST_CASE("Without a clip the loss is that of importance weights, however far they are from 1") {
+  for (const double ratio : {1e-3, .5, 1.0, 7.0}) {
+    for (const double advantage : {-2.0, 3.0}) {
+      const PolicyTerms terms = ClippedLoss(Row(std::log(ratio), advantage), {.near = 0, .far = 0});
+      REQUIRE(Number(terms.loss) == Approx(-ratio * advantage));
+      REQUIRE(Number(terms.by_log_probability) == Approx(-ratio * advantage));
+      REQUIRE(Number(terms.metrics[0]) == 0);
+    }
+  }
+}
+
+TEST_CASE("The penalty of a row is the coefficient times (r - 1) - log r, with its slope") {
+  const auto at = [](double log_ratio) {
+    PolicyRows row = Row(log_ratio, 0);
+    row.weights.kl = 3;
+    PolicyTerms terms = ClippedLoss(row, {.near = 0, .far = 0});
+    AddKlPenalty(row, terms);
+    return terms;
+  };
+  REQUIRE(Number(at(0).loss) == 0);
+  REQUIRE(Number(at(0).by_log_probability) == 0);
+  REQUIRE(Number(at(std::log(2)).loss) == Approx(3 * .3068528194400547));
+  REQUIRE(Number(at(std::log(2)).by_log_probability) == Approx(3));
+  REQUIRE(Number(at(std::log(.25)).loss) == Approx(3 * .6362943611198906));
+  REQUIRE(Number(at(std::log(.25)).by_log_probability) == Approx(-2.25));
+  for (const double log_ratio : {-1.5, -.1, .2, 1.5}) {
+    constexpr double kStep = 1e-5;
+    const double slope =
+        (Number(at(log_ratio + kStep).loss) - Number(at(log_ratio - kStep).loss)) / (2 * kStep);
+    REQUIRE(Number(at(log_ratio).by_log_probability) == Approx(slope).epsilon(1e-6));
+  }
+}
+
+TEST_CASE("The mean penalty over actions of the behaviour policy is the KL from it") {
+  const std::vector<double> behaviour = {.5, .3, .2};
+  const std::vector<double> current = {.2, .7, .1};
+  double penalty = 0;
+  double kl = 0;
+  for (std::size_t i = 0; i < behaviour.size(); ++i) {
+    PolicyRows row = Row(std::log(current[i] / behaviour[i]), 0);
+    row.weights.kl = 1;
+    PolicyTerms terms = ClippedLoss(row, {});
+    AddKlPenalty(row, terms);
+    penalty += behaviour[i] * Number(terms.loss);
+    kl += behaviour[i] * std::log(behaviour[i] / current[i]);
+  }
+  REQUIRE(penalty == Approx(kl));
 }
 
 TEST_CASE("A log-probability that is as good as minus infinity gives finite losses") {

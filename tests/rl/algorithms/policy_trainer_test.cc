@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "rl/estimators/kl_control.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/algorithms/pointer_task.h"
 #include "tests/rl/algorithms/trainers.h"
@@ -133,7 +134,11 @@ TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
   model::PolicySpec spec = SmallSpec();
   spec.core = GENERATE("none", "lstm");
   AlgorithmOptions options;
-  options.schedule = "kl";
+  const bool penalty = GENERATE(false, true);
+  options.schedule = penalty ? "constant" : "kl";
+  options.kl_coefficient = penalty ? 1 : 0;
+  options.entropy_end = 0;
+  options.schedule_updates = 3;
   const doubles::TemporaryFolder folder;
   const auto first = Trainer(spec, options);
   PointerTask task(spec, {});
@@ -145,8 +150,61 @@ TEST_CASE("a trainer that loaded a checkpoint goes on with the same bits") {
   const auto second = Trainer(spec, options);
   REQUIRE(second->Load(folder.path()).value() == "a note");
   REQUIRE(second->updates() == 1);
-  REQUIRE(second->Update(batch).ok());
+  const UpdateReport report = second->Update(batch).value();
   REQUIRE(second->Digest() == first->Digest());
+  REQUIRE(report.entropy_coefficient == Approx(options.entropy * 2 / 3));
+  REQUIRE((report.kl_coefficient != options.kl_coefficient) == penalty);
+}
+
+TEST_CASE("a penalty that stays, or that another run did not have, begins as the options say") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.clip = 0;
+  const doubles::TemporaryFolder folder;
+  const auto first = Trainer(spec, options);
+  PointerTask task(spec, {});
+  const UnrollBatch batch = task.Play(*PolicyOf(*first, spec), 6);
+  REQUIRE(first->Update(batch).ok());
+  REQUIRE(first->Save(folder.path(), "").ok());
+  options.kl_coefficient = 5;
+  const auto second = Trainer(spec, options);
+  REQUIRE(second->Load(folder.path()).ok());
+  REQUIRE(second->Update(batch).value().kl_coefficient == 5);
+  REQUIRE(second->Save(folder.path(), "").ok());
+  options.kl_coefficient = 7;
+  options.kl_target = 0;
+  const auto third = Trainer(spec, options);
+  REQUIRE(third->Load(folder.path()).ok());
+  for (int update = 0; update < 3; ++update) {
+    REQUIRE(third->Update(batch).value().kl_coefficient == 7);
+  }
+}
+
+TEST_CASE("the penalty of PPO follows the KL of its updates, and holds the policy back") {
+  const model::PolicySpec spec = SmallSpec();
+  AlgorithmOptions options;
+  options.clip = 0;
+  options.dual_clip = 0;
+  options.entropy = 0;
+  options.update_epochs = 4;
+  options.learning_rate = 1e-2;
+  options.kl_target = 1e-3;
+  const auto kl_after = [&](double coefficient) {
+    options.kl_coefficient = coefficient;
+    const auto trainer = Trainer(spec, options);
+    PointerTask task(spec, {});
+    const UnrollBatch batch = task.Play(*PolicyOf(*trainer, spec), 6);
+    const UpdateReport first = trainer->Update(batch).value();
+    REQUIRE(first.kl_coefficient == coefficient);
+    const double next =
+        estimators::AdaptiveKlCoefficient(coefficient, first.approximate_kl, options.kl_target);
+    REQUIRE(trainer->Update(batch).value().kl_coefficient == (coefficient > 0 ? next : 0));
+    return first.approximate_kl;
+  };
+  const double free = kl_after(0);
+  REQUIRE(free > 1.5 * options.kl_target);
+  REQUIRE(kl_after(1) < free);
+  REQUIRE(kl_after(30) < free / 2);
 }
 
 TEST_CASE(

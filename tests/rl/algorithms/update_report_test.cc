@@ -251,6 +251,39 @@ TEST_CASE("a linear schedule ends at its share of the rate and stays there") {
   }
 }
 
+TEST_CASE("the weight of the entropy goes in a straight line to its end, and the loss with it") {
+  const model::PolicySpec spec = NumbersSpec();
+  AlgorithmOptions options = OneStep("ppo");
+  options.learning_rate = 0;
+  options.entropy = 0.4;
+  options.schedule_updates = 4;
+  const UnrollBatch batch = Draw(spec, nullptr).batch;
+  const auto constant = Trainer(spec, options);
+  const UpdateReport unchanged = constant->Update(batch).value();
+  REQUIRE(constant->Update(batch).value().entropy_coefficient == 0.4);
+  options.entropy_end = 0.8;
+  const auto trainer = Trainer(spec, options);
+  for (const double weight : {0.4, 0.5, 0.6, 0.7, 0.8, 0.8}) {
+    const UpdateReport report = trainer->Update(batch).value();
+    REQUIRE(report.entropy_coefficient == Approx(weight));
+    REQUIRE(report.policy_loss ==
+            Approx(unchanged.policy_loss - (weight - 0.4) * unchanged.entropy));
+  }
+}
+
+TEST_CASE("the exponent of importance weights goes in a straight line to its end") {
+  AlgorithmOptions options;
+  options.schedule_updates = 10;
+  for (const std::int64_t updates : {0, 5, 10, 99}) {
+    REQUIRE(options.ImportanceExponentAfter(updates) == options.importance_exponent);
+  }
+  options.importance_exponent_end = 1;
+  REQUIRE(options.ImportanceExponentAfter(0) == 0.4);
+  REQUIRE(options.ImportanceExponentAfter(5) == Approx(0.7));
+  REQUIRE(options.ImportanceExponentAfter(10) == 1);
+  REQUIRE(options.ImportanceExponentAfter(99) == 1);
+}
+
 TEST_CASE("with action values the effective sample size is that of replay's importance weights") {
   const std::string name = GENERATE("dqn", "sac");
   model::PolicySpec spec = NumbersSpec();

@@ -24,7 +24,7 @@ class A2c final : public PolicyAlgorithm {
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     PolicyTerms terms = LogProbabilityLoss(rows, options_.probability_floor);
-    AddEntropyBonus(rows, options_.entropy, terms);
+    AddEntropyBonus(rows, terms);
     return terms;
   }
 

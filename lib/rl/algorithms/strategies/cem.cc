@@ -34,7 +34,7 @@ class Cem final : public PolicyAlgorithm {
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     PolicyTerms terms = LogProbabilityLoss(rows);
-    AddEntropyBonus(rows, options_.entropy, terms);
+    AddEntropyBonus(rows, terms);
     return terms;
   }
 

@@ -43,7 +43,7 @@ class Grpo final : public PolicyAlgorithm {
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     PolicyTerms terms = ClippedLoss(rows, {.near = options_.clip, .far = options_.dual_clip});
-    AddEntropyBonus(rows, options_.entropy, terms);
+    AddEntropyBonus(rows, terms);
     return terms;
   }
 

@@ -24,7 +24,7 @@ class Impala final : public PolicyAlgorithm {
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     // The advantage already contains the importance weight.
     PolicyTerms terms = LogProbabilityLoss(rows);
-    AddEntropyBonus(rows, options_.entropy, terms);
+    AddEntropyBonus(rows, terms);
     const at::Tensor weights = ImportanceWeights(rows);
     terms.metrics = {weights, weights.gt(options_.clip_rho).to(weights.scalar_type())};
     return terms;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PPO (Schulman et al. 2017) with generalised advantages and the second bound of dual-clip PPO.
+// PPO (Schulman et al. 2017) with generalised advantages: by clipped ratios with the second bound
+// of dual-clip PPO, by a penalty on the KL, or by both.
 #include <memory>
 
 #include "rl/algorithms/algorithm.h"
@@ -23,7 +24,8 @@ class Ppo final : public PolicyAlgorithm {
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     PolicyTerms terms = ClippedLoss(rows, {.near = options_.clip, .far = options_.dual_clip});
-    AddEntropyBonus(rows, options_.entropy, terms);
+    if (rows.weights.kl > 0) AddKlPenalty(rows, terms);
+    AddEntropyBonus(rows, terms);
     return terms;
   }
 

@@ -24,7 +24,7 @@ class Reinforce final : public PolicyAlgorithm {
 
   PolicyTerms PolicyLoss(const PolicyRows& rows) const override {
     PolicyTerms terms = LogProbabilityLoss(rows);
-    AddEntropyBonus(rows, options_.entropy, terms);
+    AddEntropyBonus(rows, terms);
     return terms;
   }
 

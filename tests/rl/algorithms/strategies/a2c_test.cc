@@ -50,7 +50,8 @@ TEST_CASE("A2C's loss takes no notice of how far the policy has moved") {
                                    .entropy = scalar(0.5),
                                    .behaviour_log_probability = scalar(behaviour),
                                    .advantage = scalar(2),
-                                   .greedy = scalar(0)});
+                                   .greedy = scalar(0),
+                                   .weights = {.entropy = 0.01}});
     REQUIRE(terms.loss.item<double>() == Approx(0.7 * 2 - 0.01 * 0.5));
     REQUIRE(terms.by_log_probability.item<double>() == Approx(-2));
     REQUIRE(terms.by_entropy.item<double>() == Approx(-0.01));
@@ -60,7 +61,6 @@ TEST_CASE("A2C's loss takes no notice of how far the policy has moved") {
 TEST_CASE("with a floor under probabilities an improbable action hardly counts, as in GA3C") {
   AlgorithmOptions options = A2cOptions();
   options.probability_floor = 0.01;
-  options.entropy = 0;
   const auto a2c = MakeAlgorithm(options).value();
   const auto scalar = [](double value) { return at::tensor({value}, at::kDouble); };
   for (const double probability : {0.5, 0.01, 1e-9}) {
