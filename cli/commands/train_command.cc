@@ -13,6 +13,7 @@
 #include "cli/cluster/child_process.h"
 #include "cli/cluster/effective_config.h"
 #include "cli/cluster/local_cluster.h"
+#include "cli/cluster/lockstep.h"
 #include "cli/commands/command_result.h"
 #include "cli/diagnosis/cluster_state.h"
 #include "cli/results/evaluation.h"
@@ -348,6 +349,11 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   if (!captures.named.empty()) {
     overrides.push_back("environment.captures=" + TomlList(captures.named));
     overrides.push_back("environment.hold_out=" + TomlText(captures.held_out));
+  }
+  if (own.run.deterministic && learns && !flags.attach) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> lockstep,
+                           LockstepSettings(asked, own.cluster.actors));
+    overrides.insert(overrides.end(), lockstep.begin(), lockstep.end());
   }
   for (std::string& setting : BodyEncoderOfLearner(asked)) overrides.push_back(std::move(setting));
   // The mock server must serve what the actors will ask for.

@@ -17,7 +17,7 @@ ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policie
       metrics_(metrics),
       states_(lockstep.states) {
   if (lockstep.environments > 0) {
-    gate_.emplace(lockstep.environments);
+    gate_.emplace(lockstep.environments, lockstep.unrolls);
     engine_.WorkInLockstep([this](std::uint64_t environment) { gate_->Delivered(environment); },
                            states_ != nullptr);
   }

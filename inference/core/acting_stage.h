@@ -30,6 +30,8 @@ class ActingStage {
   struct Lockstep {
     // The number of training environments; 0 turns lockstep off.
     std::size_t environments = 0;
+    // How many unrolls each of them delivers for an update.
+    std::size_t unrolls = 1;
     // Null to keep no states.
     RoundStates* states = nullptr;
   };

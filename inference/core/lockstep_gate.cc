@@ -16,18 +16,28 @@ bool LockstepGate::Asks(const Rows& rows) {
                      [](const auto& entry) { return entry.second.acts(); });
 }
 
+bool LockstepGate::HasFinished(std::uint64_t environment) const {
+  const auto delivered = delivered_.find(environment);
+  return delivered != delivered_.end() && delivered->second >= unrolls_;
+}
+
+void LockstepGate::BeginRound() {
+  delivered_.clear();
+  finished_ = 0;
+}
+
 std::vector<Row> LockstepGate::TakeStep(const parameters::Version& current) {
   if (held_.size() < environments_) return {};
   if (RoundOver()) {
     if (current <= acted_) return {};
-    delivered_.clear();
+    BeginRound();
   }
   for (const auto& [environment, rows] : held_) {
-    if (!delivered_.contains(environment) && !Asks(rows)) return {};
+    if (!HasFinished(environment) && !Asks(rows)) return {};
   }
   std::vector<Row> step;
   for (auto& [environment, rows] : held_) {
-    if (delivered_.contains(environment)) continue;
+    if (HasFinished(environment)) continue;
     for (auto& [sequence, row] : rows) step.push_back(std::move(row));
     rows.clear();
   }
@@ -41,7 +51,7 @@ std::vector<Row> LockstepGate::StartAfresh() {
     for (auto& [sequence, row] : held) rows.push_back(std::move(row));
   }
   held_.clear();
-  delivered_.clear();
+  BeginRound();
   acted_ = {};
   return rows;
 }

@@ -2,18 +2,18 @@
 // The lockstep gate decides in deterministic mode which training rows are evaluated together and
 // when.
 //
-// A round is over when every environment has delivered one unroll. Within a round a step is taken
-// once each environment that still owes an unroll has a row that asks for an action. All rows of
-// these environments are then evaluated together, sorted by (environment, sequence). An environment
-// that has delivered waits for the next round, which begins with a version newer than the last one
-// that acted. The batches are therefore a function of the environments alone. A learner that starts
-// again begins a new epoch: the round that it interrupted starts afresh. Not thread-safe.
+// A round is over when every environment has delivered its share of unrolls. Within a round a step
+// is taken once each environment that still owes an unroll has a row that asks for an action. All
+// rows of these environments are then evaluated together, sorted by (environment, sequence). An
+// environment that has delivered its share waits for the next round, which begins with a version
+// newer than the last one that acted. The batches are therefore a function of the environments
+// alone. A learner that starts again begins a new epoch: the round that it interrupted starts
+// afresh. Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "inference/core/row_block.h"
@@ -23,16 +23,21 @@ namespace shoal::inference {
 
 class LockstepGate {
  public:
-  // `environments` is the number of training environments, at least 1.
-  explicit LockstepGate(std::size_t environments) : environments_(environments) {}
+  // `environments` is the number of training environments and `unrolls` the share of each in a
+  // round, both at least 1.
+  explicit LockstepGate(std::size_t environments, std::size_t unrolls = 1)
+      : environments_(environments), unrolls_(unrolls) {}
 
   void Add(Row row);
   // Returns the rows of one step, or none while it is incomplete. `current` is the version that
   // would act.
   std::vector<Row> TakeStep(const parameters::Version& current);
-  void Delivered(std::uint64_t environment) { delivered_.insert(environment); }
-  // Whether every environment has delivered since the round began.
-  bool RoundOver() const { return delivered_.size() >= environments_; }
+  // Counts an unroll of the environment.
+  void Delivered(std::uint64_t environment) {
+    if (++delivered_[environment] == unrolls_) ++finished_;
+  }
+  // Whether every environment has delivered its share since the round began.
+  bool RoundOver() const { return finished_ >= environments_; }
   // Begins a new round, which any version may act in, and returns the rows held.
   std::vector<Row> StartAfresh();
 
@@ -45,11 +50,16 @@ class LockstepGate {
   using Rows = std::map<std::uint64_t, Row>;
 
   static bool Asks(const Rows& rows);
+  bool HasFinished(std::uint64_t environment) const;
+  void BeginRound();
 
   const std::size_t environments_;
+  const std::size_t unrolls_;
   // Has an entry for every environment seen so far.
   std::map<std::uint64_t, Rows> held_;
-  std::set<std::uint64_t> delivered_;
+  // The unrolls of this round, and the number of environments whose share is complete.
+  std::map<std::uint64_t, std::size_t> delivered_;
+  std::size_t finished_ = 0;
   parameters::Version acted_;
 };
 

@@ -262,6 +262,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   ActingStage::Lockstep lockstep;
   if (config.run.deterministic) {
     lockstep.environments = Size(options.lockstep_environments);
+    lockstep.unrolls = Size(options.lockstep_unrolls);
     if (!config.cluster.learner.empty()) lockstep.states = KeepRounds();
   }
   acting = std::make_unique<ActingStage>(batcher, *engine, policies, shared_metrics, lockstep);

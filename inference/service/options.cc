@@ -149,6 +149,12 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "environments",
                 .min = 0,
                 .max = 1e6});
+  visitor.Knob("lockstep_unrolls", lockstep_unrolls,
+               {.help = "deterministic mode: unrolls of each of them in an update; `shoal train` "
+                        "sets it to learner.round_unrolls / lockstep_environments",
+                .unit = "unrolls",
+                .min = 1,
+                .max = 1e6});
   visitor.Knob("drain_ms", drain_ms,
                {.help = "for answers and unrolls under way at the end",
                 .unit = "ms",

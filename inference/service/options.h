@@ -77,6 +77,8 @@ struct InferenceOptions {
   std::string parameters_folder = "";
   std::int64_t retained_versions = 8;
   std::int64_t lockstep_environments = 0;
+  // How many unrolls of each of them an update takes: learner.round_unrolls over their number.
+  std::int64_t lockstep_unrolls = 1;
   std::int64_t drain_ms = 2000;
 
   void Visit(runtime::Visitor& visitor);

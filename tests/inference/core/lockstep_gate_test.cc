@@ -53,6 +53,33 @@ TEST_CASE("Who has delivered waits for the others, and all for a newer version")
   REQUIRE(gate.TakeStep({1, 2}).size() == 2);
 }
 
+TEST_CASE("A round of several unrolls lets an environment go on until its share is complete") {
+  LockstepGate gate(2, 2);
+  for (const std::uint64_t environment : {1, 2}) {
+    gate.Add(MakeRow({.environment = environment, .flags = kFirst}));
+  }
+  REQUIRE(gate.TakeStep({1, 1}).size() == 2);
+  gate.Delivered(1);
+  for (const std::uint64_t environment : {1, 2}) {
+    gate.Add(MakeRow({.environment = environment, .sequence = 1}));
+  }
+  REQUIRE(gate.TakeStep({1, 1}).size() == 2);
+  gate.Delivered(1);
+  gate.Delivered(2);
+  REQUIRE_FALSE(gate.RoundOver());
+  for (const std::uint64_t environment : {1, 2}) {
+    gate.Add(MakeRow({.environment = environment, .sequence = 2}));
+  }
+  REQUIRE(Ids(gate.TakeStep({1, 1})) ==
+          std::vector<std::pair<std::uint64_t, std::uint64_t>>{{2, 2}});
+  gate.Delivered(2);
+  REQUIRE(gate.RoundOver());
+  gate.Add(MakeRow({.environment = 2, .sequence = 3}));
+  REQUIRE(gate.TakeStep({1, 1}).empty());
+  REQUIRE(gate.TakeStep({1, 2}).size() == 2);
+  REQUIRE_FALSE(gate.RoundOver());
+}
+
 TEST_CASE("A round that starts afresh forgets who has delivered and gives back what is held") {
   LockstepGate gate(2);
   gate.Add(MakeRow({.environment = 1, .flags = kFirst}));
