@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "platform/runtime/bfloat16.h"
+
 namespace shoal::runtime {
 namespace {
 
@@ -153,16 +155,6 @@ std::uint8_t ToByte(float value) {
   // The last bit of a float from here on is worth 1, so that the sum is rounded.
   constexpr float kWhole = 0x1p23F;
   return static_cast<std::uint8_t>(held + kWhole - kWhole);
-}
-
-std::uint16_t ToBFloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (std::isnan(value)) return static_cast<std::uint16_t>((bits >> 16) | 0x40);
-  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-float FromBFloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
 }  // namespace

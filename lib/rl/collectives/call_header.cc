@@ -16,6 +16,8 @@ std::string ToString(CallKind kind) {
   switch (kind) {
     case CallKind::kSumFloat:
       return "sum of floats";
+    case CallKind::kSumRounded:
+      return "sum of floats in bfloat16";
     case CallKind::kSumDouble:
       return "sum of doubles";
     case CallKind::kMax:

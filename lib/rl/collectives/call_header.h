@@ -31,6 +31,7 @@ enum class CallKind : std::uint32_t {
   // Messages of ranks that do not wait for one another (gradient_message.h).
   kContribution,
   kSharedParameters,
+  kSumRounded,
 };
 
 // The names of messages: "sum of floats", "barrier", and so on, or "unknown kind 77".

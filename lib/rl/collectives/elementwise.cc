@@ -8,7 +8,7 @@ namespace {
 
 // This file is compiled with -O3, which makes vector code of the loop.
 template <typename T, typename Op>
-void Combine(std::byte* into, const std::byte* part, std::size_t bytes) {
+void Combine(void*, std::byte* into, const std::byte* part, std::size_t bytes) {
   T* __restrict__ const values = reinterpret_cast<T*>(into);
   const T* __restrict__ const others = reinterpret_cast<const T*>(part);
   const std::size_t count = bytes / sizeof(T);

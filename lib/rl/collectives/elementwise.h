@@ -9,8 +9,9 @@ namespace shoal::collectives {
 struct Elementwise {
   // Of one element. Arrays hold whole elements and are aligned to them.
   std::size_t element_bytes = 1;
-  // Null where elements are only copied.
-  void (*combine)(std::byte* into, const std::byte* part, std::size_t bytes) = nullptr;
+  // Null where elements are only copied. It is called with `state`.
+  void (*combine)(void* state, std::byte* into, const std::byte* part, std::size_t bytes) = nullptr;
+  void* state = nullptr;
 };
 
 extern const Elementwise kSumOfFloats;

@@ -41,6 +41,10 @@ absl::StatusOr<std::vector<int>> GradientReducer::TakeConnections() {
   return runtime::FailedPrecondition("the ranks are connected by another transport than sockets");
 }
 
+absl::Status GradientReducer::AllReduceSumCompressed(std::span<float>, std::span<float>) {
+  return runtime::FailedPrecondition("gradients are compressed over sockets alone");
+}
+
 absl::Status CheckColour(std::int64_t colour) {
   if (colour >= 0 && colour <= std::numeric_limits<std::int32_t>::max()) return absl::OkStatus();
   return runtime::InvalidArgument("the colour " + std::to_string(colour) +

@@ -2,6 +2,9 @@
 // The interface between training and the communication of its ranks: sums that have the same bits
 // on every rank, and again when the same ranks add the same numbers.
 //
+// Compressed sums send half as many bytes (rounded_sum.h). What rounding takes of them stays with
+// the ranks, in arrays of the caller, and is added to the next sum.
+//
 // ReduceScatterSum and AllGather divide an array among the ranks, one share for each
 // (rank_share.h). The first followed by the second is AllReduceSum, with the same bits.
 //
@@ -37,7 +40,8 @@ namespace shoal::collectives {
 // What a rank has spent on collective calls since it joined.
 struct Communication {
   std::uint64_t calls = 0;
-  // Of the arrays that were passed in. What a transport makes of them is its own matter.
+  // Of the arrays that were passed in, those of compressed sums as they are sent. What a transport
+  // makes of them is its own matter.
   std::uint64_t bytes = 0;
   // Time within calls, so time in which this rank did nothing else.
   double seconds = 0;
@@ -53,6 +57,16 @@ class GradientReducer {
   // Replaces each element by its sum (maximum, minimum) over the ranks.
   virtual absl::Status AllReduceSum(std::span<float> values) = 0;
   virtual absl::Status AllReduceSum(std::span<double> values) = 0;
+  // Replaces each element by its sum over the ranks, which is rounded to bfloat16 on its way and
+  // has the same bits on all of them. `residual` is this rank's own: it holds what rounding took of
+  // the sums before, all zeros before the first one, and afterwards what it took of this one too.
+  // It stays finite; sums that are not stay what they are. Where compresses() is false this is
+  // AllReduceSum, and `residual` stays as it is. FAILED_PRECONDITION for a transport that cannot.
+  // REQUIRES: equal sizes.
+  virtual absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual);
+  // Whether compressed sums of so many elements are rounded, the same on all ranks: not those of
+  // one rank, nor over sockets those that go over rank 0, which are small.
+  virtual bool compresses(std::size_t) const { return false; }
   virtual absl::Status AllReduceMax(std::span<double> values) = 0;
   virtual absl::Status AllReduceMin(std::span<double> values) = 0;
   // Replaces this rank's share of `values` by its sum over the ranks. What the other shares then
@@ -100,6 +114,9 @@ class SingleRank final : public GradientReducer {
   std::int64_t world_size() const override { return 1; }
   absl::Status AllReduceSum(std::span<float>) override { return absl::OkStatus(); }
   absl::Status AllReduceSum(std::span<double>) override { return absl::OkStatus(); }
+  absl::Status AllReduceSumCompressed(std::span<float>, std::span<float>) override {
+    return absl::OkStatus();
+  }
   absl::Status AllReduceMax(std::span<double>) override { return absl::OkStatus(); }
   absl::Status AllReduceMin(std::span<double>) override { return absl::OkStatus(); }
   absl::Status ReduceScatterSum(std::span<float>) override { return absl::OkStatus(); }

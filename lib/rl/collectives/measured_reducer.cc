@@ -33,6 +33,13 @@ absl::Status MeasuredReducer::AllReduceSum(std::span<float> values) {
 absl::Status MeasuredReducer::AllReduceSum(std::span<double> values) {
   return Measure(values.size_bytes(), [&] { return inner_->AllReduceSum(values); });
 }
+absl::Status MeasuredReducer::AllReduceSumCompressed(std::span<float> values,
+                                                     std::span<float> residual) {
+  const std::size_t element_bytes =
+      compresses(values.size()) ? sizeof(std::uint16_t) : sizeof(float);
+  return Measure(values.size() * element_bytes,
+                 [&] { return inner_->AllReduceSumCompressed(values, residual); });
+}
 absl::Status MeasuredReducer::AllReduceMax(std::span<double> values) {
   return Measure(values.size_bytes(), [&] { return inner_->AllReduceMax(values); });
 }

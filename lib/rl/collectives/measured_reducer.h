@@ -22,6 +22,8 @@ class MeasuredReducer final : public GradientReducer {
   std::int64_t world_size() const override { return inner_->world_size(); }
   absl::Status AllReduceSum(std::span<float> values) override;
   absl::Status AllReduceSum(std::span<double> values) override;
+  absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual) override;
+  bool compresses(std::size_t elements) const override { return inner_->compresses(elements); }
   absl::Status AllReduceMax(std::span<double> values) override;
   absl::Status AllReduceMin(std::span<double> values) override;
   absl::Status ReduceScatterSum(std::span<float> values) override;

@@ -132,7 +132,7 @@ absl::StatusOr<bool> Ring::ReceiveAndCombine(std::span<std::byte> rest) {
   const std::size_t arrived = partial_ + got;
   partial_ = arrived % operation_.element_bytes;
   const std::size_t whole = arrived - partial_;
-  operation_.combine(rest.data(), arrived_.data(), whole);
+  operation_.combine(operation_.state, rest.data(), arrived_.data(), whole);
   std::memmove(arrived_.data(), arrived_.data() + whole, partial_);
   Move(receive_, whole);
   return got > 0;

@@ -13,6 +13,7 @@
 #include "rl/collectives/rank_failure.h"
 #include "rl/collectives/rank_name.h"
 #include "rl/collectives/rank_share.h"
+#include "rl/collectives/rounded_sum.h"
 
 namespace shoal::collectives {
 namespace {
@@ -245,7 +246,7 @@ absl::Status SocketReducer::Gather(std::span<std::byte> bytes, const CallHeader&
       continue;
     }
     SHOAL_RETURN_IF_ERROR(ReceiveAll(socket(rank), part, deadline, RankName(rank)));
-    operation.combine(into.data(), part.data(), into.size());
+    operation.combine(operation.state, into.data(), part.data(), into.size());
   }
   for (const std::int64_t rank : Connected()) {
     SHOAL_RETURN_IF_ERROR(SendValue(socket(rank), own, deadline, RankName(rank)));
@@ -427,17 +428,25 @@ absl::Status SocketReducer::Overrule(const absl::Status& finding) {
   return finding;
 }
 
+bool SocketReducer::GoesAround(std::size_t bytes, std::size_t element_bytes) const {
+  // With an empty segment a rank could be through with a call that rank 0 has not begun.
+  const std::int64_t least =
+      std::max(options_.ring_min_bytes, world_size_ * static_cast<std::int64_t>(element_bytes));
+  return ring_ != nullptr && static_cast<std::int64_t>(bytes) >= least;
+}
+
 absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
                                  const Elementwise& operation) {
+  return Call(bytes, kind, operation,
+              kind != CallKind::kBroadcast && GoesAround(bytes.size(), operation.element_bytes));
+}
+
+absl::Status SocketReducer::Call(std::span<std::byte> bytes, CallKind kind,
+                                 const Elementwise& operation, bool around) {
   if (!failure_.ok()) return Numbered(failure_);
   // Rank 0 gives up first, so that its verdict on who is late reaches the others.
   const Deadline deadline =
       After(options_.call_timeout + (rank_ == 0 ? std::chrono::seconds(0) : kTellTime));
-  // With an empty segment a rank could be through with a call that rank 0 has not begun.
-  const std::int64_t least = std::max(
-      options_.ring_min_bytes, world_size_ * static_cast<std::int64_t>(operation.element_bytes));
-  const bool around = ring_ != nullptr && kind != CallKind::kBroadcast &&
-                      static_cast<std::int64_t>(bytes.size()) >= least;
   const CallHeader own{.kind = kind,
                        .sequence = ++sequence_,
                        .bytes = bytes.size(),
@@ -453,6 +462,21 @@ absl::Status SocketReducer::AllReduceSum(std::span<float> values) {
 }
 absl::Status SocketReducer::AllReduceSum(std::span<double> values) {
   return Call(std::as_writable_bytes(values), CallKind::kSumDouble, kSumOfDoubles);
+}
+bool SocketReducer::compresses(std::size_t elements) const {
+  return GoesAround(elements * sizeof(float), sizeof(float));
+}
+absl::Status SocketReducer::AllReduceSumCompressed(std::span<float> values,
+                                                   std::span<float> residual) {
+  if (!compresses(values.size())) return AllReduceSum(values);
+  rounded_.resize(values.size());
+  RoundedSum sum(values, residual, rounded_);
+  // The ring sends this part first (ring.h).
+  sum.RoundFirst(ShareOf(values.size(), (rank_ + world_size_ - 1) % world_size_, world_size_));
+  SHOAL_RETURN_IF_ERROR(Call(std::as_writable_bytes(std::span(rounded_)), CallKind::kSumRounded,
+                             sum.operation(), /*around=*/true));
+  Widen(rounded_, values);
+  return absl::OkStatus();
 }
 absl::Status SocketReducer::AllReduceMax(std::span<double> values) {
   return Call(std::as_writable_bytes(values), CallKind::kMax, kMaxOfDoubles);

@@ -35,6 +35,8 @@ class SocketReducer final : public GradientReducer {
   std::int64_t world_size() const override { return world_size_; }
   absl::Status AllReduceSum(std::span<float> values) override;
   absl::Status AllReduceSum(std::span<double> values) override;
+  bool compresses(std::size_t elements) const override;
+  absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual) override;
   absl::Status AllReduceMax(std::span<double> values) override;
   absl::Status AllReduceMin(std::span<double> values) override;
   absl::Status ReduceScatterSum(std::span<float> values) override;
@@ -51,8 +53,12 @@ class SocketReducer final : public GradientReducer {
  private:
   SocketReducer(const RankEnvironment& environment, const GroupOptions& options, RankLinks links);
 
-  // Runs one call on `bytes`.
+  // Whether the ring takes a reduction or a gathering of so many bytes.
+  bool GoesAround(std::size_t bytes, std::size_t element_bytes) const;
+  // Run one call on `bytes`; the first one finds out whether it goes around the ring.
   absl::Status Call(std::span<std::byte> bytes, CallKind kind, const Elementwise& operation);
+  absl::Status Call(std::span<std::byte> bytes, CallKind kind, const Elementwise& operation,
+                    bool around);
   // What `rank` sends to rank 0 of the array of a call, and what it gets back.
   std::span<std::byte> SentUp(std::span<std::byte> bytes, CallKind kind, std::int64_t rank) const;
   std::span<std::byte> SentDown(std::span<std::byte> bytes, CallKind kind, std::int64_t rank) const;
@@ -105,6 +111,8 @@ class SocketReducer final : public GradientReducer {
   std::string numbering_;
   RankLinks links_;
   std::unique_ptr<Ring> ring_;
+  // What compressed sums send.
+  std::vector<std::uint16_t> rounded_;
   // The number of calls so far. Two ranks with different numbers are out of step.
   std::uint64_t sequence_ = 0;
   // By rank: the header of its next call, if it was read while this one went around the ring.

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+
+#include "platform/runtime/bfloat16.h"
 
 namespace shoal::model {
 namespace {
@@ -153,10 +154,6 @@ absl::Status CheckTiling(const std::vector<SafetensorsView::Entry>& entries,
   return absl::OkStatus();
 }
 
-float FromBFloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
 // Applies `convert` to each T in `bytes`, which may be unaligned.
 template <typename T, typename Convert>
 void ConvertAll(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
@@ -232,7 +229,7 @@ absl::Status SafetensorsView::ReadFloats(std::string_view name, std::span<const 
       ConvertAll<std::uint16_t>(entry->bytes, out, runtime::FromHalf);
       return absl::OkStatus();
     case DType::kBFloat16:
-      ConvertAll<std::uint16_t>(entry->bytes, out, FromBFloat16);
+      ConvertAll<std::uint16_t>(entry->bytes, out, runtime::FromBFloat16);
       return absl::OkStatus();
     case DType::kFloat64:
       ConvertAll<double>(entry->bytes, out, [](double x) { return static_cast<float>(x); });

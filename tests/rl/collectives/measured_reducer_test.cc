@@ -19,6 +19,10 @@ class AnsweringReducer final : public GradientReducer {
   std::int64_t world_size() const override { return 2; }
   absl::Status AllReduceSum(std::span<float>) override { return answer_(); }
   absl::Status AllReduceSum(std::span<double>) override { return answer_(); }
+  absl::Status AllReduceSumCompressed(std::span<float>, std::span<float>) override {
+    return answer_();
+  }
+  bool compresses(std::size_t elements) const override { return elements > 3; }
   absl::Status AllReduceMax(std::span<double>) override { return answer_(); }
   absl::Status AllReduceMin(std::span<double>) override { return answer_(); }
   absl::Status ReduceScatterSum(std::span<float>) override { return answer_(); }
@@ -50,6 +54,19 @@ TEST_CASE("each collective call is counted with the bytes that it was given") {
   REQUIRE(reducer.communication().calls == 8);
   REQUIRE(reducer.communication().bytes == 3 * 3 * 4 + 3 * 5 * 8 + 7);
   REQUIRE(reducer.communication().seconds > 0);
+}
+
+TEST_CASE("a compressed sum counts half its bytes where it is rounded, and all of them elsewhere") {
+  MeasuredReducer reducer(std::make_unique<AnsweringReducer>([] { return absl::OkStatus(); }),
+                          nullptr, kTimeout);
+  std::array<float, 5> values{};
+  std::array<float, 5> residual{};
+  REQUIRE(reducer.AllReduceSumCompressed(values, residual).ok());
+  REQUIRE(reducer.communication().bytes == 5 * 2);
+  REQUIRE(reducer.AllReduceSumCompressed(std::span(values).first(3), std::span(residual).first(3))
+              .ok());
+  REQUIRE(reducer.communication().bytes == 5 * 2 + 3 * 4);
+  REQUIRE(reducer.communication().calls == 2);
 }
 
 TEST_CASE(
