@@ -324,7 +324,7 @@ void LearnerMetrics::RecordRanks(const RankTimes& times) {
   metrics_
       .Gauge(Metric("communication_bytes", "bytes", "bytes reduced in an update",
                     "Bytes of the arrays that a rank passed to collective calls in the last "
-                    "update."))
+                    "update, compressed gradients as they are sent."))
       .Set(times.communication_bytes);
   metrics_
       .Gauge(Metric("straggler_ratio", "", "slowest rank over the mean",

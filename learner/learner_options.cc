@@ -125,6 +125,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "bytes",
                 .min = 0,
                 .max = kMany});
+  visitor.Knob("gradient_compression", gradient_compression,
+               {.help = "bfloat16 halves what ranks send of gradients around the ring; what "
+                        "rounding takes is added to the next ones. Smaller gradients than "
+                        "learner.ring_min_bytes stay whole",
+                .choices = {"none", "bfloat16"}});
   visitor.Knob("gradients", gradients,
                {.help = "synchronous: all ranks make each update together; asynchronous: rank 0 "
                         "applies the gradient of each rank as it comes",
@@ -154,6 +159,25 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = kMany});
   visitor.Group("breaker", breaker);
+}
+
+absl::Status LearnerOptions::CheckCompression() const {
+  if (!compresses_gradients()) return absl::OkStatus();
+  const std::string knob = "learner.gradient_compression: ";
+  if (asynchronous()) {
+    return runtime::InvalidArgument(
+        knob + "asynchronous gradients (learner.gradients) go to rank 0 one by one, whole");
+  }
+  if (reduction != "socket") {
+    return runtime::InvalidArgument(knob + "gradients are compressed over learner.reduction = " +
+                                    "\"socket\", not \"" + reduction + "\"");
+  }
+  if (ring_min_bytes == 0) {
+    return runtime::InvalidArgument(
+        knob + "only what goes around the ring is compressed, and learner.ring_min_bytes = 0 " +
+        "makes none");
+  }
+  return absl::OkStatus();
 }
 
 collectives::GroupOptions LearnerOptions::group() const {

@@ -11,6 +11,7 @@
 #include "learner/circuit_breaker.h"
 #include "learner/cloning/cloning_options.h"
 #include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_share.h"
 
@@ -80,6 +81,9 @@ struct LearnerOptions {
   // Over sockets, reductions of at least so many bytes go around a ring of the ranks, smaller ones
   // over rank 0 (rl/collectives/socket_reducer.h). 0 makes no ring.
   std::int64_t ring_min_bytes = std::int64_t{1} << 18;
+  // In which numbers gradients travel around the ring: "none" for float32, or "bfloat16" with what
+  // rounding takes added to the next ones (rl/collectives/rounded_sum.h).
+  std::string gradient_compression = "none";
   // "synchronous": all ranks make each update together, of the sum of their gradients.
   // "asynchronous": rank 0 makes an update of each rank's gradient as it comes
   // (asynchronous/gradient_worker.h).
@@ -101,9 +105,13 @@ struct LearnerOptions {
   CircuitBreakerOptions breaker;
 
   void Visit(runtime::Visitor& visitor);
+  bool compresses_gradients() const { return gradient_compression != "none"; }
   bool asynchronous() const { return gradients == "asynchronous"; }
   bool publishes_halves() const { return publication_encoding.starts_with("float16"); }
   bool publishes_differences() const { return publication_encoding.ends_with("delta"); }
+  // Returns INVALID_ARGUMENT, which names the knob, where gradients are to be compressed that do
+  // not go around a ring.
+  absl::Status CheckCompression() const;
   // Returns what these knobs say about the group of ranks.
   collectives::GroupOptions group() const;
 };

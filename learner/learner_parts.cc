@@ -59,6 +59,7 @@ absl::Status Learner::Start() {
   SHOAL_RETURN_IF_ERROR(setup_.policy.Validate());
   const std::int64_t ranks = parts.reducer->world_size();
   parts.ranks = static_cast<std::size_t>(ranks);
+  SHOAL_RETURN_IF_ERROR(options.CheckCompression());
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(CheckAsynchronous());
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
@@ -70,6 +71,7 @@ absl::Status Learner::Start() {
       parts.trainer, algorithms::PolicyTrainer::Create(setup_.policy, setup_.algorithm,
                                                        static_cast<std::uint64_t>(setup_.run.seed),
                                                        *parts.reducer, device));
+  if (options.compresses_gradients()) parts.trainer->CompressGradients();
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(parts.trainer->CheckAsynchronous());
   if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
     return runtime::InvalidArgument("run.deterministic: not with algorithm " +

@@ -27,6 +27,7 @@
 #include "platform/transport/protocol.h"
 #include "proto/parameters.grpc.pb.h"
 #include "replay/wire.h"
+#include "rl/collectives/measured_reducer.h"
 #include "rl/demonstrations/demonstration_file.h"
 #include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/half_precision.h"
@@ -179,6 +180,60 @@ TEST_CASE("when torch throws on one rank all ranks end, and go on from the check
   REQUIRE(ends[0].ok());
   REQUIRE(ends[1].ok());
   REQUIRE(NewestCheckpoint(setup) == kUpdates);
+}
+
+TEST_CASE("two ranks that compress their gradients send half as many bytes, and stay the same") {
+  std::vector<double> bytes;
+  for (const char* compression : {"none", "bfloat16"}) {
+    const doubles::TemporaryFolder folder;
+    replay::ShardServer shard({.name = "unrolls"});
+    Fill(shard.shard(), 1);
+    LearnerSetup setup = Setup(folder, shard.address());
+    setup.learner.gradient_compression = compression;
+    setup.learner.verify_ranks = true;
+    const auto ends = doubles::TryRanks(
+        kRanks,
+        [&](std::size_t, collectives::GradientReducer& group) -> absl::Status {
+          auto measured = std::make_unique<collectives::MeasuredReducer>(
+              std::make_unique<ThrowingReducer>(group, 0), nullptr, std::chrono::seconds(60));
+          SHOAL_ASSIGN_OR_RETURN(const auto learner, Learner::Create(setup, std::move(measured)));
+          return learner->Run();
+        },
+        doubles::PatientGroup(std::int64_t{1} << 16));
+    for (const absl::Status& end : ends) {
+      INFO(end);
+      REQUIRE(end.ok());
+    }
+    bytes.push_back(Lines(setup).back()["communication_bytes"]);
+  }
+  // Beside gradients of 0.3 MB there are some hundred bytes of other numbers.
+  REQUIRE(bytes[0] > 200'000);
+  REQUIRE(bytes[1] == Approx(bytes[0] / 2).epsilon(0.01));
+}
+
+TEST_CASE("gradients that do not go around a ring are not compressed, and the knob says so") {
+  const doubles::TemporaryFolder folder;
+  LearnerSetup setup = Setup(folder, "127.0.0.1:1");
+  setup.learner.gradient_compression = "bfloat16";
+  std::string named;
+  SECTION("without a ring") {
+    setup.learner.ring_min_bytes = 0;
+    named = "learner.ring_min_bytes";
+  }
+  SECTION("over NCCL") {
+    setup.learner.reduction = "nccl";
+    named = "learner.reduction";
+  }
+  SECTION("to rank 0 one by one") {
+    setup.learner.gradients = "asynchronous";
+    named = "learner.gradients";
+  }
+  const absl::Status refused =
+      Learner::Create(setup, std::make_unique<collectives::SingleRank>()).status();
+  INFO(refused);
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused).starts_with("learner.gradient_compression: "));
+  REQUIRE(runtime::Message(refused).find(named) != std::string::npos);
 }
 
 TEST_CASE("unrolls that are given out twice are reused as often by each pass of an update") {

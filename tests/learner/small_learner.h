@@ -52,6 +52,10 @@ class ThrowingReducer final : public collectives::GradientReducer {
   absl::Status AllReduceSum(std::span<double> values) override {
     return inner_.AllReduceSum(values);
   }
+  absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual) override {
+    return inner_.AllReduceSumCompressed(values, residual);
+  }
+  bool compresses(std::size_t elements) const override { return inner_.compresses(elements); }
   absl::Status AllReduceMax(std::span<double> values) override {
     return inner_.AllReduceMax(values);
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/policy_trainer.h"
 
-#include <ATen/ops/zeros.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/algorithms/batch_statistics.h"
 #include "rl/algorithms/behaviour_cloning.h"
+#include "rl/algorithms/gradient_sum.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/relabelling.h"
@@ -37,9 +36,6 @@ namespace {
 
 using model::FloatsOf;
 
-// The number of floats after the gradient, which reduce a minibatch's sums in the same call.
-constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
-
 }  // namespace
 
 struct PolicyTrainer::State {
@@ -58,8 +54,7 @@ struct PolicyTrainer::State {
         reducer(group),
         layout(model::ParameterLayout::Of(policy_spec)),
         device(where),
-        reduced(at::zeros({layout.trainable + kSumFloats},
-                          at::TensorOptions(at::kFloat).device(device))),
+        sum(layout.trainable, device, group),
         trained({.spec = spec,
                  .options = options,
                  .layout = layout,
@@ -97,8 +92,7 @@ struct PolicyTrainer::State {
   const model::ParameterLayout layout;
   // Where all tensors lie.
   const at::Device device;
-  // [trainable + kSumFloats].
-  const at::Tensor reduced;
+  GradientSum sum;
   TrainingState trained;
   std::optional<PolicyGradient> target_network;
   PolicyGradient gradient;
@@ -124,13 +118,12 @@ struct PolicyTrainer::State {
   };
 
   // Holds the gradient of the mean loss after MeanGradient.
-  at::Tensor gradients() const { return reduced.narrow(0, 0, layout.trainable); }
+  at::Tensor gradients() const { return sum.gradient(); }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
   absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch,
                                              std::span<const std::int64_t> items,
-                                             UpdateReport& report);
-  absl::Status Reduce(MinibatchSums& sums);
+                                             GradientSource source, UpdateReport& report);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
   // The random numbers of the coming optimiser step. A trainer that only computes gradients makes
@@ -194,26 +187,13 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   return absl::OkStatus();
 }
 
-// Sums the gradients and the sums of a minibatch over all ranks, in one call.
-absl::Status PolicyTrainer::State::Reduce(MinibatchSums& sums) {
-  // The only rank of a device keeps its gradients there.
-  if (reducer.world_size() == 1 && !device.is_cpu()) return absl::OkStatus();
-  const at::Tensor host = reduced.to(at::kCPU);
-  const std::span<float> values = FloatsOf(host);
-  const auto tail = values.subspan(static_cast<std::size_t>(layout.trainable));
-  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
-  SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values));
-  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
-  if (!device.is_cpu()) at::Tensor(reduced).copy_(host);
-  return absl::OkStatus();
-}
-
 // Sums over all ranks, and leaves the gradient of the mean loss in gradients().
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
-    TrainingBatch& batch, std::span<const std::int64_t> items, UpdateReport& report) {
+    TrainingBatch& batch, std::span<const std::int64_t> items, GradientSource source,
+    UpdateReport& report) {
   training::Stopwatch watch;
-  at::Tensor(reduced).zero_();
   const LossWeights weights = trained.weights();
+  sum.Clear();
   MinibatchSums sums =
       soft    ? soft->Add(batch.data(weights), items,
                           Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
@@ -222,7 +202,7 @@ absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
       : split ? split->Add(batch.data(weights), items, batch.absolute_error)
               : gradient.Add(batch.data(weights), items, batch.absolute_error);
   report.gradient_seconds += watch.Lap();
-  SHOAL_RETURN_IF_ERROR(Reduce(sums));
+  SHOAL_RETURN_IF_ERROR(sum.OverRanks(source, sums));
   report.reduce_seconds += watch.Lap();
   if (sums.weight() > 0) gradients().mul_(1 / sums.weight());
   return sums;
@@ -240,13 +220,14 @@ absl::Status PolicyTrainer::State::Step(Material& material, const Minibatch& min
                                         UpdateReport& report) {
   at::Tensor cloning_gradient;
   if (material.demonstrations) {
-    SHOAL_ASSIGN_OR_RETURN(
-        const MinibatchSums sums,
-        MeanGradient(*material.demonstrations, minibatch.demonstrations, report));
+    SHOAL_ASSIGN_OR_RETURN(const MinibatchSums sums,
+                           MeanGradient(*material.demonstrations, minibatch.demonstrations,
+                                        GradientSource::kDemonstrations, report));
     cloning_sums.Add(sums);
     cloning_gradient = gradients().clone();
   }
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own, report));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(material.own, minibatch.own,
+                                                          GradientSource::kUnrolls, report));
   epoch_sums.Add(sums);
   if (sums.weight() <= 0) return absl::OkStatus();
   training::Stopwatch watch;
@@ -339,7 +320,8 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& 
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch, items, times));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
+                         MeanGradient(batch, items, GradientSource::kDemonstrations, times));
   CloningReport report{.cloning = trained.clonings + 1, .rows = sums.weight()};
   if (sums.weight() > 0) {
     report.loss = sums.policy_loss() / sums.weight();
@@ -362,13 +344,15 @@ void PolicyTrainer::State::BeginUpdate(UpdateReport& report) {
 
 absl::Status PolicyTrainer::State::Attempt(const std::function<absl::Status()>& steps,
                                            const UpdateReport& report) {
-  return trained.Attempt([&]() -> absl::Status {
+  const absl::Status attempted = trained.Attempt([&]() -> absl::Status {
     absl::Status passed = model::GuardTorch("update", [&]() -> absl::Status {
       SHOAL_RETURN_IF_ERROR(steps());
       return CheckFinite(report);
     });
     return passed.ok() && judge ? judge(report) : passed;
   });
+  if (!attempted.ok()) sum.DropResiduals();
+  return attempted;
 }
 
 void PolicyTrainer::State::EndUpdate(const UpdateReport& report) {
@@ -391,8 +375,8 @@ absl::StatusOr<RankGradient> PolicyTrainer::State::ComputeGradient(UnrollBatch& 
   TrainingBatch own(batch, spec, *algorithm, device);
   report.estimate_seconds = watch.Lap();
   SHOAL_RETURN_IF_ERROR(EstimateTargets(own, report));
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
-                         MeanGradient(own, Order(own, "minibatches", 0), report));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(own, Order(own, "minibatches", 0),
+                                                          GradientSource::kUnrolls, report));
   ReportEpoch(sums, report);
   ReportRows(own, sums, report);
   if (sums.weight() > 0) computed.values = model::OnHost(gradients());
@@ -448,6 +432,7 @@ PolicyTrainer::PolicyTrainer(std::unique_ptr<State> state) : state_(std::move(st
 PolicyTrainer::~PolicyTrainer() = default;
 
 void PolicyTrainer::SetJudge(Judge judge) { state_->judge = std::move(judge); }
+void PolicyTrainer::CompressGradients() { state_->sum.Compress(); }
 void PolicyTrainer::ScaleRate(double factor) { state_->rate_factor = factor; }
 
 absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
@@ -566,9 +551,11 @@ TrainerCheckpoint PolicyTrainer::Snapshot(const std::string& note) const {
   return state_->trained.Snapshot(note);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const training::Checkpoint& files) {
+  state_->sum.DropResiduals();
   return state_->trained.Load(files);
 }
 absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const training::Checkpoint& files) {
+  state_->sum.DropResiduals();
   return state_->trained.LoadFitting(files);
 }
 

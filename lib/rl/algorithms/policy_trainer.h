@@ -145,6 +145,10 @@ class PolicyTrainer {
   // Has `judge` called at the end of every Update, before the update counts. It must give the same
   // verdict on every rank, and may make collective calls.
   void SetJudge(Judge judge);
+  // Compresses the gradients that ranks sum from now on, those of unrolls and of demonstrations
+  // (gradient_sum.h), on all ranks or on none. Every rank keeps what rounding took of its gradients
+  // until a later one, an error of Update, or Load. It is not part of checkpoints.
+  void CompressGradients();
   // Multiplies the learning rate of the updates that follow, whatever the schedule says. It is not
   // part of checkpoints.
   void ScaleRate(double factor);
@@ -200,7 +204,7 @@ class PolicyTrainer {
 
   // Writes one more checkpoint below `folder` (training/checkpoint.h): parameters, optimiser,
   // counters, and `note`, which belongs to the caller. A trainer that loads it continues with the
-  // same bits.
+  // same bits, but for what rounding took of compressed gradients.
   absl::Status Save(const std::string& folder, const std::string& note) const;
   // Reads the newest checkpoint that is whole and returns its note. NOT_FOUND when there is none,
   // FAILED_PRECONDITION when it is of another optimiser or spec; then the message names the

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rl/algorithms/gradient_sum.h"
+
+#include <ATen/ops/zeros.h>
+
+#include <span>
+
+#include "rl/model/candidate_table_tensors.h"
+
+namespace shoal::algorithms {
+namespace {
+
+constexpr auto kSumFloats = static_cast<std::int64_t>(MinibatchSums::kCount);
+
+}  // namespace
+
+GradientSum::GradientSum(std::int64_t size, at::Device device,
+                         collectives::GradientReducer& reducer)
+    : size_(size),
+      reducer_(reducer),
+      numbers_(at::zeros({size + kSumFloats}, at::TensorOptions(at::kFloat).device(device))) {}
+
+void GradientSum::Clear() { at::Tensor(numbers_).zero_(); }
+
+absl::Status GradientSum::OverRanks(GradientSource source, MinibatchSums& sums) {
+  // The only rank of a device keeps its gradients there.
+  if (reducer_.world_size() == 1 && !numbers_.is_cpu()) return absl::OkStatus();
+  const at::Tensor host = numbers_.to(at::kCPU);
+  const std::span<float> values = model::FloatsOf(host);
+  const std::span<float> gradient = values.first(static_cast<std::size_t>(size_));
+  const std::span<float> tail = values.subspan(gradient.size());
+  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
+  if (compresses_ && reducer_.compresses(gradient.size())) {
+    std::vector<float>& residual = residuals_[static_cast<std::size_t>(source)];
+    residual.resize(gradient.size());
+    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSumCompressed(gradient, residual));
+    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(tail));
+  } else {
+    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values));
+  }
+  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
+  if (!numbers_.is_cpu()) at::Tensor(numbers_).copy_(host);
+  return absl::OkStatus();
+}
+
+void GradientSum::DropResiduals() { residuals_ = {}; }
+
+}  // namespace shoal::algorithms
