@@ -124,8 +124,48 @@ install_libtorch() {
   rm -rf "$partial"
   fetch_wheels "$partial" "${WHEELS[@]}"
   has_libtorch "$partial" || fail "the wheels do not hold the libraries expected; look into $partial"
-  rm -rf "$root"
-  mv "$partial" "$root"
+  swap_in "$partial" "$root"
+}
+
+# swap_in <finished folder> <root>: moves what the folder holds to the root, in the place of what has the same names.
+# All else there stays, such as minilm and the Python environments.
+swap_in() {
+  local entry name
+  mkdir -p "$2"
+  for entry in "$1"/*; do
+    name="${entry##*/}"
+    rm -rf "$2/$name.old"
+    [ ! -e "$2/$name" ] || mv "$2/$name" "$2/$name.old"
+    mv "$entry" "$2/$name"
+    rm -rf "$2/$name.old"
+  done
+  rm -rf "$1"
+}
+
+# Prints the libraries that libtorch's CUDA library wants and that are not here. That of the driver comes with the driver.
+missing_cuda() {
+  [ -f "$1/torch/lib/libtorch_cuda.so" ] || { echo libtorch_cuda.so; return 0; }
+  ldd "$1/torch/lib/libtorch_cuda.so" | awk '/not found/ && $1 != "libcuda.so.1" { print $1 }'
+}
+
+# Fetches CUDA's libraries (5 GB), which programs need to compute on a GPU, with the wheel of libtorch into .deps/. No
+# build is needed before or after it.
+cuda() {
+  local root partial
+  root="$(libtorch_root)"
+  if [ -n "$(missing_cuda "$root")" ]; then
+    [ -n "${LIBTORCH_ROOT:-}" ] && fail "LIBTORCH_ROOT=$LIBTORCH_ROOT lacks $(missing_cuda "$root" | paste -sd " ")"
+    say "Fetching ${WHEELS[*]} and what they need into $root (5 GB, once)"
+    partial="$root.cuda.partial"
+    rm -rf "$partial"
+    fetch_cuda "$partial"
+    has_libtorch "$partial" && [ -z "$(missing_cuda "$partial")" ] ||
+      fail "the wheels do not hold the libraries expected; look into $partial"
+    swap_in "$partial" "$root"
+  fi
+  say "CUDA's libraries are in $root. Programs find them when they start again, where there is a driver:"
+  say "  build/bin/shoal train deploy/local/redfish.toml --device cuda"
+  say "  build/bin/encoder train --device cuda ..."
 }
 
 # Fetches the wheel of NCCL (0.2 GB) that matches libtorch's beside it, for builds with SHOAL_CUDA. It needs no GPU.
