@@ -338,6 +338,8 @@ def all_proofs():
         proof.Proof("kills", "CartPole is learned though supervisor, one rank, all, shard, inference and actor are killed at "
                     "100 random moments, and no version is published with two contents; ten minutes (in CI: six kills)", random_kills()),
         breaker(),
+        collectives(),
+        publish(),
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
                     "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
@@ -356,6 +358,39 @@ def all_proofs():
                                  {"of_disk": (">=", share), "resident_of_memory": ("<=", 1.2)})
                      for sampler, share in (("uniform", 0.7), ("fifo", 0.9))]),
     ]
+
+
+def measure_collectives(_, output):
+    """Returns how many times as fast as gloo's our sum is, in the worst case of ranks and sizes."""
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith('{"bench":')]
+    return {"cases": len(lines), "ratio": min((line["ratio"] for line in lines), default=0)}
+
+
+def collectives():
+    """Two and four ranks, each with 1, 10 and 100 MB. The script fetches torch with gloo (5 GB), once."""
+    pieces = [proof.Piece(f"{ranks}-ranks", ["tests/bench/peers/collectives.sh", "--ranks", str(ranks)],
+                          measure_collectives, {"cases": (">=", 3), "ratio": (">=", 1)}) for ranks in (2, 4)]
+    return proof.Proof("collectives", "sums over two and four ranks of 1, 10 and 100 MB take no longer than those of "
+                       "torch.distributed over gloo; ten minutes, needs build/bin/bench_collectives (in CI: collectives)", pieces)
+
+
+# The updates of the main job take about a second (docs/performance.md).
+UPDATE_MS = 1000
+
+
+def measure_publish(_, output):
+    line = json.loads(output[output.index('{"'):].splitlines()[0])
+    return {"delivered_ms": line["delivered_ms"]["median"], "call_ms": line["call_ms"]["median"],
+            "of_an_update": line["call_ms"]["median"] / UPDATE_MS}
+
+
+def publish():
+    """Versions of 30 MB, and of the size of the main job's policy, whose learner the call keeps."""
+    command = ["build/bin/bench_publish", "--subscribers", "4", "--rounds", "21", "--megabytes"]
+    return proof.Proof("publish", "30 MB of parameters reach four subscribers within 300 ms, and publishing the main job's "
+                       "policy takes less than 1 % of an update; a minute, needs build/bin/bench_publish (in CI: parameters)",
+                       [proof.Piece("30-mb", [*command, "30"], measure_publish, {"delivered_ms": ("<=", 300)}),
+                        proof.Piece("main-job", [*command, "3.36"], measure_publish, {"of_an_update": ("<=", 0.01)})])
 
 
 def random_kills():
