@@ -31,7 +31,7 @@ class RateLimiter {
   explicit RateLimiter(const RateLimiterOptions& options) : options_(options) {}
 
   bool MayInsert(std::size_t size) const {
-    if (options_.samples_per_insert <= 0 || size < options_.min_size) return true;
+    if (options_.samples_per_insert <= 0 || !HoldsEnough(size)) return true;
     return credit_ <= options_.error_buffer;
   }
   bool HoldsEnough(std::size_t size) const { return size >= options_.min_size && size > 0; }

@@ -441,8 +441,8 @@ Wait Table::insert_wait() const {
 
 Wait Table::sample_wait() const {
   if (items_.empty()) return Wait::kMinSize;
-  if (!limiter_.HoldsEnough(items_.size()) && !OutOfBytes()) return Wait::kMinSize;
-  return limiter_.MaySample() || OutOfBytes() ? Wait::kNone : Wait::kSamplesPerInsert;
+  if (!limiter_.HoldsEnough(items_.size()) && !Full()) return Wait::kMinSize;
+  return limiter_.MaySample() || Full() ? Wait::kNone : Wait::kSamplesPerInsert;
 }
 
 std::string_view NameOf(Wait wait) {
@@ -473,11 +473,13 @@ std::uint64_t Table::LagOf(const PolicyVersion& version) const {
 }
 
 Mass Table::mass() const {
-  return limiter_.HoldsEnough(items_.size()) || OutOfBytes() ? sampler_->mass() : Mass{};
+  return limiter_.HoldsEnough(items_.size()) || Full() ? sampler_->mass() : Mass{};
 }
 
-bool Table::OutOfBytes() const {
-  return contents_.full() || (!remover_ && (out_of_bytes_ || RoomByBytes() == 0));
+bool Table::Full() const {
+  if (contents_.full()) return true;
+  if (remover_) return false;
+  return items_.size() >= options_.max_size || out_of_bytes_ || RoomByBytes() == 0;
 }
 
 std::size_t Table::RoomByBytes() const {

@@ -14,8 +14,8 @@
 // Sample gives an item at most `max_times_sampled` times and removes it with the last sample. Items
 // that the current version makes stale are evicted, and so are those older than `max_age`. When an
 // item with a bounded number of samples leaves, what it earned from the limiter and can no longer
-// use is taken back. While bytes of items or contents keep inserts out, Sample ignores the limiter,
-// because otherwise neither side could go on.
+// use is taken back. While the table is full without a remover, or bytes of items or contents keep
+// inserts out, Sample ignores the limiter, because otherwise neither side could go on.
 //
 // With `memory_bytes` the table gives the payloads for which it has no memory to a spill, each of
 // them once, and keeps the rest of their items in memory. It begins before its memory is full, and
@@ -217,8 +217,8 @@ class Table {
   // Checks that there is room, or a remover to make it, and that the limiter allows an insert.
   absl::Status CheckRoom(const Item& item);
   void MakeRoom(std::size_t bytes);
-  // Returns true if bytes of items or contents, not the limiter, keep inserts out.
-  bool OutOfBytes() const;
+  // Returns true if items or bytes, not the limiter, keep inserts out until something leaves.
+  bool Full() const;
   // Returns true if an item of so many bytes has to wait until the spill has written payloads.
   bool OutOfMemory(std::size_t bytes) const;
   // Gives payloads to the spill until the others have room.

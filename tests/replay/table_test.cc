@@ -401,6 +401,27 @@ TEST_CASE("with another ratio the credit is what the items that are in may still
   REQUIRE(table->stats().credit == 0);
 }
 
+TEST_CASE("a full table whose items may be used more often than they earn goes on for ever") {
+  ContentStore contents({});
+  const auto table = MakeTable(
+      contents, {.max_size = 10,
+                 .max_times_sampled = 4,
+                 .limiter = {.min_size = 1, .samples_per_insert = 1, .error_buffer = 100}});
+  std::uint64_t inserted = 0;
+  std::uint64_t sampled = 0;
+  while (inserted < 200) {
+    if (Insert(*table, ItemNumber(inserted)).ok()) {
+      ++inserted;
+    } else {
+      const auto sample = table->Sample();
+      REQUIRE(sample);
+      table->ReleaseSample(*sample);
+      ++sampled;
+    }
+  }
+  REQUIRE(sampled > 200);
+}
+
 // A plain model of the same rules. The model is told what a selector chose at random, and checks
 // only whether the choice was allowed.
 struct Model {
@@ -433,8 +454,8 @@ struct Model {
     return PlainProbabilities(kind, priorities, options.priority_exponent).at(Find(chosen));
   }
   bool Ahead() const {
-    return options.limiter.samples_per_insert > 0 && items.size() >= options.limiter.min_size &&
-           credit > options.limiter.error_buffer;
+    return options.limiter.samples_per_insert > 0 && !items.empty() &&
+           items.size() >= options.limiter.min_size && credit > options.limiter.error_buffer;
   }
   absl::StatusCode Insert(const Item& item, const std::vector<std::shared_ptr<Item>>& evicted) {
     if (seen.contains(item.id)) return absl::StatusCode::kOk;
@@ -457,6 +478,7 @@ struct Model {
   }
   bool MaySample() const {
     if (items.empty() || items.size() < options.limiter.min_size) return false;
+    if (!options.remover && items.size() >= options.max_size) return true;
     return options.limiter.samples_per_insert <= 0 || credit >= -options.limiter.error_buffer;
   }
   void Sampled(const SampledItem& sample) {
@@ -502,6 +524,8 @@ struct Model {
   double credit = 0;
 };
 
+constexpr std::uint32_t kMaxLag = 3;
+
 TableOptions RandomOptions(runtime::Random& random) {
   const auto kind = [&random] {
     return static_cast<SelectorKind>(random.Below(SelectorNames().size()));
@@ -510,13 +534,14 @@ TableOptions RandomOptions(runtime::Random& random) {
   options.sampler = kind();
   if (random.Below(2) == 0) options.remover = kind();
   options.max_size = 1 + random.Below(12);
-  options.max_times_sampled =
-      static_cast<std::uint32_t>((options.remover ? 0 : 1) + random.Below(4));
-  options.limiter.min_size = 1 + random.Below(options.max_size);
+  options.max_times_sampled = static_cast<std::uint32_t>(random.Below(5));
+  options.limiter.min_size = random.Below(options.max_size + 1);
   const std::uint64_t most = options.max_times_sampled == 0 ? 4 : options.max_times_sampled;
   options.limiter.samples_per_insert = static_cast<double>(random.Below(most + 1));
   options.limiter.error_buffer = static_cast<double>(random.Below(60));
   options.priority_exponent = static_cast<double>(random.Below(4)) / 2;
+  // Something has to make items leave. It is the lag that the sampling stream asks for as well.
+  if (!options.remover && options.max_times_sampled == 0) options.max_staleness = kMaxLag;
   options.seed = random();
   return options;
 }
@@ -578,14 +603,16 @@ TEST_CASE("a table does what a plain model does, whatever comes and whatever is 
         const bool new_epoch = random.Below(40) == 0;
         const PolicyVersion next{.epoch = model.current.epoch + (new_epoch ? 1 : 0),
                                  .step = new_epoch ? 0 : model.current.step + random.Below(2)};
-        model.max_lag = 3;
-        table->SetCurrentVersion(next, 3);
+        model.max_lag = kMaxLag;
+        table->SetCurrentVersion(next, kMaxLag);
         table->TakeEvicted();
         model.SetCurrentVersion(next);
       }
       REQUIRE(table->size() == model.items.size());
       REQUIRE(table->stats().bytes == model.bytes());
       REQUIRE(table->stats().credit == Approx(model.credit).margin(1e-6));
+      // Whoever wants to insert or to sample: one of them can.
+      REQUIRE((table->insert_wait() == Wait::kNone || table->sample_wait() == Wait::kNone));
     }
   }
 }
