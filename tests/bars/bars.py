@@ -13,6 +13,7 @@ import pathlib
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tomllib
@@ -351,6 +352,7 @@ def all_proofs():
                                           "--checkpoint-gb", "2", "--seconds", "5", "--rounds", "5"], measure_checkpoint,
                                  {"longest_hold_ms": ("<=", 20), "insert_p999_ratio": ("<=", 2),
                                   "sample_p999_ratio": ("<=", 2)})]),
+        replay_speed(),
         proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
                     "ten minutes (in CI: replay_durability)",
                     [proof.Piece(sampler, ["build/bin/bench_replay_capacity", "--directory", "{folder}", "--sampler",
@@ -391,6 +393,48 @@ def publish():
                        "policy takes less than 1 % of an update; a minute, needs build/bin/bench_publish (in CI: parameters)",
                        [proof.Piece("30-mb", [*command, "30"], measure_publish, {"delivered_ms": ("<=", 300)}),
                         proof.Piece("main-job", [*command, "3.36"], measure_publish, {"of_an_update": ("<=", 0.01)})])
+
+
+def bench_replay(*words):
+    return ["build/bin/bench_replay", "--phases", "insert", "sample", "--seconds", "2", *words]
+
+
+def replay_speed():
+    """Rings against a socket's ceiling, and prioritized tables beside uniform ones, in turn."""
+    names = {"120-kb": 120 << 10, "3-mb": 3 << 20}
+    rings = [proof.Piece(f"rings-{name}", bench_replay("--bytes", str(size), "--shared-memory", "--rounds", "5"),
+                         measure_rings, {"insert_of_ceiling": (">=", 0.8), "sample_of_ceiling": (">=", 0.8)})
+             for name, size in names.items()]
+    turns = [["bash", "-euc", "for round in 1 2 3 4 5; do for selector in uniform prioritized; do "
+              + " ".join(bench_replay("--bytes", str(size), "--rounds", "1", "--selector", "$selector")) + "; done; done"]
+             for size in (4096, 120 << 10)]
+    selectors = [proof.Piece(f"prioritized-{name}", command, measure_selectors,
+                             {"insert_of_uniform": (">=", 0.85), "sample_of_uniform": (">=", 0.85)})
+                 for name, command in zip(("4-kb", "120-kb"), turns)]
+    return proof.Proof("replay-speed", "payloads through shared memory come to .8 of what a socket carries one way, and "
+                       "prioritized tables to .85 of uniform ones; four minutes on a machine that does nothing else "
+                       "(in CI: the bench is built)", [*rings, *selectors])
+
+
+def replay_lines(output):
+    return [json.loads(line) for line in output.splitlines() if line.startswith('{"bench":"replay_')]
+
+
+def measure_rings(_, output):
+    shares = {line["bench"]: line["ceiling_share"] for line in replay_lines(output) if line["shared_memory"]}
+    return {"insert_of_ceiling": shares["replay_insert"], "sample_of_ceiling": shares["replay_sample"]}
+
+
+def measure_selectors(_, output):
+    """Returns the medians, over the rounds, of the rates of prioritized tables by those of uniform ones."""
+    measured = {}
+    for phase, rate in (("insert", "inserted_per_second"), ("sample", "sampled_per_second")):
+        lines = [line for line in replay_lines(output) if line["bench"] == f"replay_{phase}"]
+        rates = {selector: [line[rate] for line in lines if line["selector"] == selector]
+                 for selector in ("uniform", "prioritized")}
+        ratios = [ours / other for ours, other in zip(rates["prioritized"], rates["uniform"], strict=True)]
+        measured[f"{phase}_of_uniform"] = statistics.median(ratios)
+    return measured
 
 
 def random_kills():

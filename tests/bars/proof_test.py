@@ -98,6 +98,17 @@ class BarsTest(unittest.TestCase):
             names = [piece.name for piece in one.pieces]
             self.assertEqual(len(set(names)), len(names))
 
+    def test_rates_of_prioritized_tables_are_compared_with_those_of_the_same_round(self):
+        line = '{"bench":"replay_%s","%s":%d,"selector":"%s","shared_memory":%s,"ceiling_share":%s}\n'
+        rounds = [(100, 90), (50, 40), (10, 11)]
+        output = "".join(line % (phase, rate, number, selector, "false", "0.5") for uniform, prioritized in rounds
+                         for selector, number in (("uniform", uniform), ("prioritized", prioritized))
+                         for phase, rate in (("insert", "inserted_per_second"), ("sample", "sampled_per_second")))
+        self.assertEqual(bars.measure_selectors(None, output), {"insert_of_uniform": 0.9, "sample_of_uniform": 0.9})
+        ways = [("insert", "true", "0.7"), ("insert", "false", "0.3"), ("sample", "true", "0.9"), ("sample", "false", "0.4")]
+        output = "".join(line % (phase, "rate", 1, "uniform", shared, share) for phase, shared, share in ways)
+        self.assertEqual(bars.measure_rings(None, output), {"insert_of_ceiling": 0.7, "sample_of_ceiling": 0.9})
+
     def test_a_run_that_missed_its_bar_tells_the_best_return_and_infinitely_many_steps(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "run").mkdir()

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares replay with dm-reverb: items inserted and sampled per second over loopback, in turn, round by round.
+# Compares replay with dm-reverb: items inserted and sampled per second on one host, in turn, round by round.
 #
-#   tests/bench/peers/replay.sh [--bytes 4096] [--selector uniform|prioritized] [--phases insert sample] [--seconds 2]
-#                               [--rounds 5]
+#   tests/bench/peers/replay.sh [--bytes 4096] [--selector uniform|prioritized] [--phases insert sample both] [--seconds 2]
+#                               [--rounds 5] [--writers 1] [--samplers 1] [--shards 1] [--unix | --shared-memory]
 #
-# Installs dm-reverb and the TensorFlow that it needs (1 GB, once) into .deps/reverb. Each phase prints one JSON line:
-# {"bench":…,"ours":…,"peer":…,"ratio":…,"ceiling_share":…,…} in items per second.
+# --unix and --shared-memory say how ours is reached; dm-reverb has TCP alone. --shards is ours, too. Installs dm-reverb and
+# the TensorFlow that it needs (1 GB, once) into .deps/reverb. Each rate of a phase prints one JSON line:
+# {"bench":…,"rate":…,"ours":…,"peer":…,"ratio":…,"ceiling_share":…,…} in items per second.
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh

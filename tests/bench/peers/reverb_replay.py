@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares our replay with dm-reverb, in turn, round by round. Prints one JSON line for each phase.
+"""Compares our replay with dm-reverb, in turn, round by round. Prints one JSON line for each rate of each phase.
 
-  reverb_replay.py --bench build/bin/bench_replay [--bytes 4096] [--selector uniform] [--phases insert sample]
-                   [--seconds 2] [--rounds 5]
+  reverb_replay.py --bench build/bin/bench_replay [--bytes 4096] [--selector uniform] [--phases insert sample both]
+                   [--seconds 2] [--rounds 5] [--writers 1] [--samplers 1] [--shards 1] [--unix | --shared-memory]
 
-dm-reverb's server is a process of its own, and everything goes over TCP, as with ours. Payloads are random bytes of the
-same number, and a sampler adds up the words of each. One writer keeps 256 items on their way; one sampler asks for as
-many at once as it likes. `ratio` is the median of the rounds' ratios: how many times as many items ours has.
+dm-reverb's server is a process of its own, and so is each of its clients, since Python has one lock. Everything of it goes
+over TCP, and so does ours unless it is told --unix or --shared-memory. Payloads are random bytes of the same number, and a
+sampler adds up the words of each. A writer keeps 256 items on their way; a sampler asks for as many at once as it likes.
+`ratio` is the median of the rounds' ratios: how many times as many items ours has.
 """
 import argparse
 import json
@@ -20,6 +21,8 @@ import numpy
 import reverb
 
 TABLE = "unrolls"
+RATES = {"insert": ["inserted_per_second"], "sample": ["sampled_per_second"],
+         "both": ["inserted_per_second", "sampled_per_second"]}
 SELECTORS = {"uniform": reverb.selectors.Uniform, "prioritized": lambda: reverb.selectors.Prioritized(0.6)}
 
 
@@ -59,11 +62,53 @@ class Peer:
         return count / (time.perf_counter() - start)
 
 
+def work(port, size, connection):
+    """Does what it is told, (method, arguments), until it is told None."""
+    peer = Peer(port, size)
+    for method, *words in iter(connection.recv, None):
+        connection.send(getattr(peer, method)(*words))
+
+
+class Peers:
+    """The clients of dm-reverb, a process each."""
+
+    def __init__(self, port, size, writers, samplers):
+        self.writers = [self.start(port, size) for _ in range(writers)]
+        self.samplers = [self.start(port, size) for _ in range(samplers)]
+
+    @staticmethod
+    def start(port, size):
+        here, there = multiprocessing.Pipe()
+        multiprocessing.Process(target=work, args=(port, size, there), daemon=True).start()
+        return here
+
+    def fill(self, items):
+        self.writers[0].send(("insert", 1e9, items))
+        self.writers[0].recv()
+
+    def measure(self, phase, seconds):
+        inserting = self.writers if phase != "sample" else []
+        sampling = self.samplers if phase != "insert" else []
+        for connection in inserting:
+            connection.send(("insert", seconds))
+        for connection in sampling:
+            connection.send(("sample", seconds))
+        return {"inserted_per_second": sum(connection.recv() for connection in inserting),
+                "sampled_per_second": sum(connection.recv() for connection in sampling)}
+
+    def end(self):
+        for connection in self.writers + self.samplers:
+            connection.send(None)
+
+
 def ours(arguments, phase):
     command = [arguments.bench, "--bytes", arguments.bytes, "--selector", arguments.selector, "--phases", phase,
-               "--seconds", arguments.seconds, "--rounds", 1]
+               "--seconds", arguments.seconds, "--rounds", 1, "--writers", arguments.writers,
+               "--samplers", arguments.samplers, "--shards", arguments.shards]
+    command += ["--shared-memory"] if arguments.shared_memory else ["--unix"] if arguments.unix else []
     done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return next(line for line in lines if line["shared_memory"] == arguments.shared_memory)
 
 
 def main():
@@ -71,30 +116,39 @@ def main():
     parser.add_argument("--bench", required=True)
     parser.add_argument("--bytes", type=int, default=4096)
     parser.add_argument("--selector", choices=SELECTORS, default="uniform")
-    parser.add_argument("--phases", nargs="+", choices=["insert", "sample"], default=["insert", "sample"])
+    parser.add_argument("--phases", nargs="+", choices=["insert", "sample", "both"],
+                        default=["insert", "sample"])
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--rounds", type=int, default=5)
+    for clients in ("--writers", "--samplers", "--shards"):
+        parser.add_argument(clients, type=int, default=1)
+    sockets = parser.add_mutually_exclusive_group()
+    sockets.add_argument("--unix", action="store_true", help="ours over sockets in the file system")
+    sockets.add_argument("--shared-memory", action="store_true", help="ours through shared memory")
     arguments = parser.parse_args()
     capacity = min(max(2**28 // arguments.bytes, 16), 100000)
     here, there = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(arguments.selector, capacity, there), daemon=True)
     server.start()
-    peer = Peer(here.recv(), arguments.bytes)
-    peer.insert(1e9, capacity + capacity // 8)
+    peers = Peers(here.recv(), arguments.bytes, arguments.writers, arguments.samplers)
+    peers.fill(capacity + capacity // 8)
     for phase in arguments.phases:
-        rate = {"insert": "inserted_per_second", "sample": "sampled_per_second"}[phase]
-        measure = peer.insert if phase == "insert" else peer.sample
-        lines, rates = [], []
+        lines, others = [], []
         for _ in range(arguments.rounds):
             lines.append(ours(arguments, phase))
-            rates.append(measure(arguments.seconds))
-        ratios = [line[rate] / other for line, other in zip(lines, rates)]
-        print(json.dumps({
-            "bench": f"replay_{phase}_dm_reverb", "bytes": arguments.bytes, "selector": arguments.selector,
-            "rounds": arguments.rounds, "ours": round(statistics.median(line[rate] for line in lines)),
-            "peer": round(statistics.median(rates)), "ratio": round(statistics.median(ratios), 2),
-            "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)],
-            "ceiling_share": round(statistics.median(line["ceiling_share"] for line in lines), 3)}), flush=True)
+            others.append(peers.measure(phase, arguments.seconds))
+        for rate in RATES[phase]:
+            ratios = [line[rate] / other[rate] for line, other in zip(lines, others)]
+            print(json.dumps({
+                "bench": f"replay_{phase}_dm_reverb", "rate": rate, "bytes": arguments.bytes,
+                "selector": arguments.selector, "writers": arguments.writers, "samplers": arguments.samplers,
+                "shards": arguments.shards, "unix": lines[0]["unix"], "shared_memory": arguments.shared_memory,
+                "rounds": arguments.rounds, "ours": round(statistics.median(line[rate] for line in lines)),
+                "peer": round(statistics.median(other[rate] for other in others)),
+                "ratio": round(statistics.median(ratios), 2),
+                "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)],
+                "ceiling_share": round(statistics.median(line["ceiling_share"] for line in lines), 3)}), flush=True)
+    peers.end()
     server.terminate()
 
 
