@@ -81,7 +81,8 @@ Table::Table(TableOptions options, ContentStore& contents)
       remover_(MakeRemover(options_)),
       contents_(contents),
       limiter_(options_.limiter),
-      signature_(options_.signature),
+      signature_(options_.signature ? std::make_shared<const Signature>(*options_.signature)
+                                    : nullptr),
       seen_(options_.id_window) {}
 
 absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) {
@@ -116,11 +117,14 @@ double Table::CreditUnder(const TableOptions& next) const {
   const double ratio = next.limiter.samples_per_insert;
   if (ratio == limiter_.options().samples_per_insert) return limiter_.credit();
   double credit = 0;
-  if (next.max_times_sampled == 0) return credit;
-  for (const auto& [handle, stored] : items_) {
-    credit += std::max(0.0, ratio - stored.times_sampled) * stored.item->steps;
-  }
+  for (const auto& [handle, stored] : items_) credit += CreditOf(stored, next);
   return credit;
+}
+
+double Table::CreditOf(const StoredItem& stored, const TableOptions& options) {
+  if (options.max_times_sampled == 0) return 0;
+  const double left = options.limiter.samples_per_insert - stored.times_sampled;
+  return std::max(0.0, left) * stored.item->steps;
 }
 
 absl::Status Table::Insert(std::shared_ptr<Item>& item) {
@@ -157,11 +161,19 @@ absl::Status Table::Insert(std::shared_ptr<Item>& item) {
 }
 
 absl::Status Table::Admit(const Signature& signature) {
-  if (!signature_) signature_ = signature;
-  const absl::Status status = signature_->Admit(signature);
-  if (status.ok()) return status;
-  ++stats_.refused_signatures_total;
-  return runtime::Annotate(status, "table " + options_.name);
+  auto both = std::make_shared<Signature>(signature_ == nullptr ? signature : *signature_);
+  const absl::Status status = both->Admit(signature);
+  if (status.ok()) {
+    signature_ = std::move(both);
+  } else {
+    ++stats_.refused_signatures_total;
+  }
+  if (hooks_ != nullptr) hooks_->OnChange();
+  return status.ok() ? status : runtime::Annotate(status, "table " + options_.name);
+}
+
+absl::Status Table::RestoreSignature(const Signature& signature) {
+  return items_.empty() ? absl::OkStatus() : Admit(signature);
 }
 
 void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint came) {
@@ -505,12 +517,16 @@ TableRecord Table::record() const {
           .current_version = current_version_,
           .stream_max_lag = stream_max_lag_,
           .excluded = excluded_,
+          .signature = signature_,
+          .samples_per_insert = options_.limiter.samples_per_insert,
           .stats = stats_};
 }
 
 void Table::Restore(const TableRecord& record) {
   next_handle_ = record.next_handle;
-  limiter_.Restore(record.credit);
+  const double ratio = options_.limiter.samples_per_insert;
+  restores_credit_ = record.samples_per_insert.value_or(ratio) != ratio;
+  limiter_.Restore(restores_credit_ ? 0 : record.credit);
   current_version_ = record.current_version;
   stream_max_lag_ = record.stream_max_lag;
   excluded_ = record.excluded;
@@ -523,6 +539,7 @@ absl::Status Table::Restore(Handle handle, const StoredItem& stored, runtime::Du
   next_handle_ = std::max(next_handle_, handle + 1);
   const runtime::TimePoint came = now_ - age;
   Store(handle, stored, came_.empty() ? came : std::max(came, came_.rbegin()->second));
+  if (restores_credit_) limiter_.Restore(limiter_.credit() + CreditOf(stored, options_));
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     Evict(handle);
   }

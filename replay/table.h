@@ -105,6 +105,9 @@ struct TableRecord {
   std::uint32_t stream_max_lag = 0;
   // Null means none.
   std::shared_ptr<const std::vector<VersionRange>> excluded = nullptr;
+  std::shared_ptr<const Signature> signature = nullptr;
+  // That of the credit. Nothing means that of the table that is restored.
+  std::optional<double> samples_per_insert = std::nullopt;
   // `size` and `bytes` follow from the items.
   TableStats stats = {};
 };
@@ -137,7 +140,7 @@ class Table {
   // signature that was taken once is taken always.
   absl::Status Admit(const Signature& signature);
   // Null before the first one.
-  const Signature* signature() const { return signature_ ? &*signature_ : nullptr; }
+  const Signature* signature() const { return signature_.get(); }
 
   // Sets the priority of the item with this id. Returns NOT_FOUND if the table does not have it,
   // for it may have left. REQUIRES: `priority` is finite and at least 0.
@@ -201,16 +204,22 @@ class Table {
   // Makes an empty table what it was in an earlier process: first its state, then the ids that it
   // has seen and its items, both in order. An item of this `age` that has no use left leaves at
   // once. The spill has the payloads of all such items, so those beyond memory_bytes are given up
-  // at once. Returns NOT_FOUND, and leaves the item out, if a content is unknown. REQUIRES: handles
-  // ascend.
+  // at once. Returns NOT_FOUND, and leaves the item out, if a content is unknown. With another
+  // samples_per_insert than the record's the credit is counted anew, as by Change. REQUIRES:
+  // handles ascend.
   void Restore(const TableRecord& record);
   void RestoreSeen(const UnrollId& id) { seen_.Add(id); }
   absl::Status Restore(Handle handle, const StoredItem& stored, runtime::Duration age);
+  // Takes the signature of the items that were restored. An empty table has none to keep. Returns
+  // FAILED_PRECONDITION, as Admit does, if the options have another one.
+  absl::Status RestoreSignature(const Signature& signature);
 
  private:
   Table(TableOptions options, ContentStore& contents);
   // Returns the credit with which the limiter goes on under `next`, before options_ change.
   double CreditUnder(const TableOptions& next) const;
+  // Returns what an item of the table may still give under these options.
+  static double CreditOf(const StoredItem& stored, const TableOptions& options);
   void EvictStale();
   absl::Status CheckVersions(const Item& item) const;
   absl::Status CheckFits(const Item& item);
@@ -246,7 +255,8 @@ class Table {
   // Null until the table was restored. Until then all payloads are on disk already.
   Spill* spill_ = nullptr;
   RateLimiter limiter_;
-  std::optional<Signature> signature_;
+  // Null before the first one. Never changed, since records hold it, too.
+  std::shared_ptr<const Signature> signature_;
   IdWindow seen_;
   StoredItems items_;
   ItemIndex index_{items_};
@@ -269,6 +279,8 @@ class Table {
   std::uint32_t stream_max_lag_ = 0;
   // True if the last insert found too few bytes.
   bool out_of_bytes_ = false;
+  // True if items that are restored bring credit.
+  bool restores_credit_ = false;
   TableStats stats_;
 };
 

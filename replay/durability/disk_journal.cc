@@ -243,7 +243,8 @@ absl::Status DiskJournal::Start(ContentStore& contents,
     followers_.push_back(nullptr);
     spillers_.push_back(spills ? std::make_unique<Spiller>(*this, i) : nullptr);
     if (!is_durable) continue;
-    const RestoredTable restored = RestoreTable(*database, *tables[i], i, *changes, clock_);
+    SHOAL_ASSIGN_OR_RETURN(const RestoredTable restored,
+                           RestoreTable(*database, *tables[i], i, *changes, clock_));
     damaged += restored.damaged;
     followers_.back() = std::make_unique<Follower>(*this, *tables[i], i, restored.seen);
     changes->SetState(i, tables[i]->record());

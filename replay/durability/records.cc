@@ -186,6 +186,8 @@ proto::JournalTable ToProto(const TableRecord& state) {
   for (const auto& [name, field] : kTableCounts) {
     (*out.mutable_counts())[name] = state.stats.*field;
   }
+  if (state.signature != nullptr) out.set_signature(state.signature->Text());
+  if (state.samples_per_insert) out.set_samples_per_insert(*state.samples_per_insert);
   return out;
 }
 
@@ -195,7 +197,10 @@ TableRecord FromProto(const proto::JournalTable& table) {
                     .current_version = replay::FromProto(table.current_version()),
                     .stream_max_lag = table.stream_max_lag(),
                     .excluded = nullptr,
+                    .signature = nullptr,
+                    .samples_per_insert = std::nullopt,
                     .stats = {}};
+  if (table.has_samples_per_insert()) state.samples_per_insert = table.samples_per_insert();
   auto excluded = std::make_shared<std::vector<VersionRange>>();
   for (const proto::JournalExclusion& range : table.excluded()) {
     excluded->push_back(

@@ -70,6 +70,7 @@ absl::StatusOr<proto::JournalTable> TableFrom(std::string_view key, std::string_
 
 std::string SeenValue(const UnrollId& id);
 proto::JournalTable ToProto(const TableRecord& state);
+// Leaves out the signature, which may be none.
 TableRecord FromProto(const proto::JournalTable& table);
 
 }  // namespace shoal::replay::durability

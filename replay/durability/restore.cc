@@ -35,10 +35,11 @@ class TableRestorer {
         now_ns_(clock.UnixNanos()),
         reservation_(ReservationSize(table.options().max_times_sampled)) {}
 
-  RestoredTable Run() {
+  absl::StatusOr<RestoredTable> Run() {
     RestoreState();
     RestoreSeen();
     RestoreItems();
+    SHOAL_RETURN_IF_ERROR(RestoreSignature());
     return restored_;
   }
 
@@ -54,9 +55,21 @@ class TableRestorer {
                     : absl::StatusOr<proto::JournalTable>(runtime::DataLoss(status.ToString()));
     if (state.ok()) {
       table_.Restore(FromProto(*state));
+      signature_ = state->signature();
     } else {
       Report(name_, 0, runtime::Annotate(state.status(), "the table's counts"));
     }
+  }
+
+  absl::Status RestoreSignature() {
+    if (signature_.empty()) return absl::OkStatus();
+    const absl::StatusOr<Signature> signature = Signature::Parse(signature_);
+    if (!signature.ok()) {
+      Report(name_, 0, runtime::Annotate(signature.status(), "the table's signature"));
+      return absl::OkStatus();
+    }
+    return runtime::Annotate(table_.RestoreSignature(*signature),
+                             "the items on disk are of another signature than configured");
   }
 
   void RestoreSeen() {
@@ -128,6 +141,8 @@ class TableRestorer {
   Changes& changes_;
   const std::uint64_t now_ns_;
   const std::uint32_t reservation_;
+  // That of the items on disk, as text.
+  std::string signature_;
   RestoredTable restored_;
 };
 
@@ -149,8 +164,8 @@ std::uint64_t RestoreContents(Database& database, ContentStore& contents, Change
   return damaged;
 }
 
-RestoredTable RestoreTable(Database& database, Table& table, std::size_t index, Changes& changes,
-                           const runtime::Clock& clock) {
+absl::StatusOr<RestoredTable> RestoreTable(Database& database, Table& table, std::size_t index,
+                                           Changes& changes, const runtime::Clock& clock) {
   return TableRestorer(database, table, index, changes, clock).Run();
 }
 

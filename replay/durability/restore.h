@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/status.h"
 #include "replay/content_store.h"
 #include "replay/durability/changes.h"
 #include "replay/durability/database.h"
@@ -26,8 +27,10 @@ struct RestoredTable {
   std::uint64_t seen = 0;
 };
 
-// Restores `table`, which is `changes`' table `index`. REQUIRES: the contents were restored.
-RestoredTable RestoreTable(Database& database, Table& table, std::size_t index, Changes& changes,
-                           const runtime::Clock& clock);
+// Restores `table`, which is `changes`' table `index`. Returns FAILED_PRECONDITION, which names the
+// column, if its items have another signature than its options. REQUIRES: the contents were
+// restored.
+absl::StatusOr<RestoredTable> RestoreTable(Database& database, Table& table, std::size_t index,
+                                           Changes& changes, const runtime::Clock& clock);
 
 }  // namespace shoal::replay::durability

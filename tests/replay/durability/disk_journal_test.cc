@@ -148,6 +148,55 @@ TEST_CASE("a shard that ends and begins again goes on as one that never ended") 
   }
 }
 
+TEST_CASE("a durable table with items refuses those of another signature after a restart, too") {
+  const TemporaryFolder folder;
+  const Signature four = *Signature::Parse("x FLOAT32 [4]");
+  const Signature five = *Signature::Parse("x FLOAT32 [5]");
+  const Signature more = *Signature::Parse("x FLOAT32 [4]\ny INT8 [] optional");
+  auto shard = MustOpen(folder.path(), {Always()});
+  REQUIRE(shard->Admit("unrolls", four).ok());
+  REQUIRE(Insert(*shard, 1).ok());
+  REQUIRE(shard->Admit("unrolls", more).ok());
+  shard.reset();
+  shard = MustOpen(folder.path(), {Always()});
+  REQUIRE(shard->tables()[0].signature == more.Text());
+  const absl::Status refused = shard->Admit("unrolls", five);
+  REQUIRE(absl::IsFailedPrecondition(refused));
+  REQUIRE(runtime::Message(refused).find("column x is FLOAT32 [4] in the table") !=
+          std::string::npos);
+  shard.reset();
+
+  TableOptions configured = Always();
+  configured.signature = five;
+  const absl::Status start = Open(folder.path(), {configured}).status();
+  REQUIRE(absl::IsFailedPrecondition(start));
+  REQUIRE(runtime::Message(start).find("column x") != std::string::npos);
+
+  // Without items there is nothing that others could be mixed with.
+  shard = MustOpen(folder.path(), {Always()});
+  REQUIRE(Drain(*shard).size() == 1);
+  shard.reset();
+  shard = MustOpen(folder.path(), {Always()});
+  REQUIRE(shard->Admit("unrolls", five).ok());
+}
+
+TEST_CASE("with another ratio after a restart the credit is what the items may still give") {
+  const TemporaryFolder folder;
+  auto shard = MustOpen(folder.path(), {Always(32)});
+  for (std::uint64_t i = 1; i <= 3; ++i) REQUIRE(Insert(*shard, i).ok());
+  REQUIRE(SampleSome(*shard, "unrolls", 4).size() == 4);
+  REQUIRE(shard->stats().tables[0].credit == 0);
+  shard.reset();
+  TableOptions limited = Always(32);
+  limited.limiter = {.min_size = 1, .samples_per_insert = 8, .error_buffer = 10};
+  // Items of 10 steps: the first may be used four times more, the others eight times.
+  for (int start = 0; start < 2; ++start) {
+    shard = MustOpen(folder.path(), {limited});
+    REQUIRE(shard->stats().tables[0].credit == 200);
+    shard.reset();
+  }
+}
+
 TEST_CASE("contents that were evicted stay away, and those in use survive though all come unused") {
   const TemporaryFolder folder;
   const std::size_t bytes = EmbeddingNumber(0).bytes();
@@ -320,6 +369,36 @@ TEST_CASE("a full disk puts inserts off, and the shard goes on once there is spa
   env.Revive();
   shard = MustOpen(folder.path(), {Always()}, &env);
   REQUIRE(Drain(*shard) == std::vector<std::uint64_t>{1, 2, 3});
+}
+
+TEST_CASE("a shard does not start on a disk that is read-only, and says so in one line") {
+  const TemporaryFolder folder;
+  LossyEnv env;
+  MustOpen(folder.path(), {Always()}, &env).reset();
+  env.Protect();
+  const absl::Status status = Open(folder.path(), {Always()}, &env).status();
+  REQUIRE(absl::IsFailedPrecondition(status));
+  const std::string message = runtime::Message(status);
+  REQUIRE(message.starts_with(folder.path() + ": "));
+  REQUIRE(message.find("Read-only file system") != std::string::npos);
+  REQUIRE(message.find('\n') == std::string::npos);
+}
+
+TEST_CASE("a disk that becomes read-only puts inserts off by that reason, until it is writable") {
+  const TemporaryFolder folder;
+  LossyEnv env;
+  auto shard = MustOpen(folder.path(), {Always()}, &env);
+  REQUIRE(Insert(*shard, 1).ok());
+  AwaitDurable(*shard);
+  env.Protect();
+  REQUIRE(Insert(*shard, 2).ok());
+  REQUIRE(Eventually([&] { return shard->stats().journal.failing; }));
+  const absl::Status status = Insert(*shard, 3);
+  REQUIRE(absl::IsResourceExhausted(status));
+  REQUIRE(runtime::Message(status).find("Read-only file system") != std::string::npos);
+  env.Free();
+  AwaitDurable(*shard);
+  REQUIRE(Insert(*shard, 3).ok());
 }
 
 absl::StatusOr<std::string> CheckpointOf(Shard& shard, const std::string& id) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RocksDB's view of a disk that loses what was not synced: after Die and Revive the files hold only
 // what had been synced, as after a power cut. Otherwise the page cache would keep it. The disk can
-// also be full, and syncs can be made to wait.
+// also be full or read-only, and syncs can be made to wait.
 //
 // Thread-safe.
 #pragma once
@@ -26,6 +26,7 @@ class LossyEnv final : public rocksdb::EnvWrapper {
   // Nothing can be written any more.
   void Die() { SetFailure(rocksdb::Status::IOError("the power is off")); }
   void Fill() { SetFailure(rocksdb::Status::NoSpace("the disk is full")); }
+  void Protect() { SetFailure(rocksdb::Status::IOError("Read-only file system")); }
   void Free() { SetFailure(rocksdb::Status::OK()); }
   // Throws away what was not synced, and works again. Call it after Die, with all files closed.
   void Revive() {
