@@ -380,15 +380,18 @@ absl::StatusOr<bool> Learner::RunRound() {
     std::move(drawn.begin(), drawn.end(), std::back_inserter(parts.unrolls));
     drawing_seconds = Seconds(runtime::SystemClock().Now() - drawing);
   }
-  std::array<double, 4> trained = {static_cast<double>(parts.unrolls.size()),
+  std::array<double, 5> trained = {static_cast<double>(parts.unrolls.size()),
                                    static_cast<double>(demonstrations)};
   for (const DecodedUnroll& unroll : std::span(parts.unrolls).first(parts.from_replay)) {
     trained[2] += unroll.key.use;
   }
   // Ranks save together, so one clock decides.
   trained[3] = rank() == 0 && IsCheckpointTime() ? 1.0 : 0.0;
+  // Each rank has heard of other steps, and all save the same state.
+  trained[4] = rank() == 0 ? static_cast<double>(parts.sampler->stats().inserted_steps_total) : 0.0;
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(trained)));
   parts.is_checkpoint_time = trained[3] > 0;
+  parts.inserted_steps = trained[4];
   parts.record.unrolls = static_cast<std::int64_t>(trained[0]);
   parts.record.demonstrations = static_cast<std::int64_t>(trained[1]);
   parts.record.mean_use = trained[2] / std::max(1.0, trained[0] - trained[1]);
@@ -436,8 +439,7 @@ absl::Status Learner::Train() {
   SHOAL_ASSIGN_OR_RETURN(parts.record.ranks, stopwatch.Stop(rows));
 
   if (off_policy) {
-    parts.environment_steps = parts.earlier_environment_steps +
-                              static_cast<double>(parts.sampler->stats().inserted_steps_total);
+    parts.environment_steps = parts.earlier_environment_steps + parts.inserted_steps;
   } else {
     parts.environment_steps += parts.record.report.rows;
   }

@@ -100,6 +100,9 @@ struct Learner::Parts {
   bool is_checkpoint_time = false;
   // Those of earlier processes of this run.
   double earlier_environment_steps = 0;
+  // Those that replay had taken in when the round began, since this process started, as rank 0 has
+  // heard.
+  double inserted_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
   // The number of unrolls of this rank in a round, and the largest of any rank.

@@ -84,14 +84,17 @@ TEST_CASE(
 }
 
 // Runs a group whose ranks have folders of their own, and returns the digests of the parameters
-// that they resumed and that they ended with.
-std::vector<std::pair<std::string, std::string>> RunApart(const std::vector<LearnerSetup>& setups) {
+// that they resumed and that they ended with. Rank 0 calls `on_sum`.
+std::vector<std::pair<std::string, std::string>> RunApart(
+    const std::vector<LearnerSetup>& setups, const ThrowingReducer::OnSum& on_sum = {}) {
   std::vector<std::pair<std::string, std::string>> digests(setups.size());
   const auto ends = doubles::TryRanks(
       setups.size(), [&](std::size_t rank, collectives::GradientReducer& group) -> absl::Status {
         SHOAL_ASSIGN_OR_RETURN(
             const auto learner,
-            Learner::Create(setups[rank], std::make_unique<ThrowingReducer>(group, 0)));
+            Learner::Create(setups[rank],
+                            std::make_unique<ThrowingReducer>(
+                                group, 0, rank == 0 ? on_sum : ThrowingReducer::OnSum())));
         digests[rank].first = learner->Digest();
         SHOAL_RETURN_IF_ERROR(learner->Run());
         digests[rank].second = learner->Digest();
@@ -125,6 +128,31 @@ TEST_CASE("ranks that share no folder go on with the same bits, although one fol
     }
     std::filesystem::remove_all(setups[lost].run.path());
   }
+}
+
+TEST_CASE("ranks that share no folder save the same steps, although one has heard of more") {
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder other;
+  const replay::TableOptions table = {.name = "unrolls",
+                                      .sampler = replay::SelectorKind::kUniform,
+                                      .remover = replay::SelectorKind::kFifo,
+                                      .max_times_sampled = 0};
+  replay::ShardServer first(table);
+  replay::ShardServer second(table);
+  Insert(first.shard(), 1, 0, 16, 1);
+  Insert(second.shard(), 1, 0, 16, 1);
+  std::vector<LearnerSetup> setups = {Setup(folder, first.address()),
+                                      Setup(other, second.address())};
+  for (LearnerSetup& setup : setups) {
+    setup.policy.action_values = true;
+    setup.algorithm.name = "dqn";
+    setup.learner.updates = 3 * kUpdates;
+  }
+  (void)RunApart(setups, [&](int sum) {
+    Insert(first.shard(), 1, 16 * static_cast<std::uint64_t>(sum), 16, 1);
+  });
+  REQUIRE(Lines(setups[0]).back()["environment_steps"] > 0);
+  for (const LearnerSetup& setup : setups) REQUIRE(NewestCheckpoint(setup) == 3 * kUpdates);
 }
 
 TEST_CASE("a round has as many unrolls for any number of ranks") {
