@@ -17,7 +17,10 @@
 namespace shoal::parameters {
 namespace {
 
+constexpr std::string_view kPrefix = "parameters-";
 constexpr std::string_view kSuffix = ".safetensors";
+// In the names of files that WriteFileAtomically has not finished.
+constexpr std::string_view kUnfinished = ".tmp-";
 
 std::string Hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -86,7 +89,28 @@ std::string ParametersFolder::FileOf(const Version& version) const {
   return path_ + "/" + NameOf(version) + std::string(kSuffix);
 }
 
+void ParametersFolder::RemoveIncomplete() const {
+  std::vector<std::filesystem::path> remains;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path_, error);
+  const std::filesystem::directory_iterator end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const std::filesystem::path& path = entry->path();
+    const std::string name = path.filename().string();
+    const std::size_t suffix = name.find(kSuffix);
+    if (!name.starts_with(kPrefix) || suffix == std::string::npos) continue;
+    std::error_code ignored;
+    const bool lacks_description = name.ends_with(kSuffix) && VersionOf(path.stem().string()) &&
+                                   !std::filesystem::exists(path.string() + ".json", ignored);
+    if (lacks_description || name.find(kUnfinished, suffix) != std::string::npos) {
+      remains.push_back(path);
+    }
+  }
+  for (const std::filesystem::path& path : remains) std::filesystem::remove(path, error);
+}
+
 absl::Status ParametersFolder::Save(const Parameters& parameters) const {
+  RemoveIncomplete();
   const std::string path = FileOf(parameters.version);
   SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(path, *parameters.bytes));
   return runtime::WriteFileAtomically(path + ".json", Describe(parameters));

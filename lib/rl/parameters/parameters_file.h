@@ -35,6 +35,7 @@ class ParametersFolder {
   // The folder need not exist.
   explicit ParametersFolder(std::string path) : path_(std::move(path)) {}
 
+  // First removes what a crash has left of versions that are not complete.
   absl::Status Save(const Parameters& parameters) const;
 
   // Returns NOT_FOUND when the folder holds none.
@@ -52,6 +53,8 @@ class ParametersFolder {
   std::string FileOf(const Version& version) const;
 
  private:
+  void RemoveIncomplete() const;
+
   std::string path_;
 };
 

@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kWritingPrefix = ".writing-";
+// Begins the names of checkpoints that are being written.
+constexpr std::string_view kBegunPrefix = ".writing-checkpoint-";
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kLatest = "LATEST";
 
@@ -52,12 +54,19 @@ std::vector<std::string> Names(const std::string& root) {
   return names;
 }
 
+bool IsFull(const std::error_code& error) {
+  return error == std::errc::no_space_on_device || error.value() == EDQUOT;
+}
+
 absl::Status SyncFolder(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return runtime::Internal("cannot open folder " + path);
-  const int failed = ::fsync(fd);
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
-  return failed == 0 ? absl::OkStatus() : runtime::Internal("cannot sync folder " + path);
+  if (error == 0) return absl::OkStatus();
+  const std::error_code code(error, std::generic_category());
+  const std::string text = "cannot sync folder " + path + ": " + code.message();
+  return IsFull(code) ? runtime::ResourceExhausted(text) : runtime::Internal(text);
 }
 
 // Puts the folder `from` in the place of `to`, which may exist. On a file system that can exchange
@@ -88,6 +97,9 @@ template <typename Work>
 absl::Status Guarded(const std::string& root, const Work& work) {
   try {
     return work();
+  } catch (const fs::filesystem_error& error) {
+    const std::string text = "checkpoint in " + root + ": " + error.what();
+    return IsFull(error.code()) ? runtime::ResourceExhausted(text) : runtime::Internal(text);
   } catch (const std::exception& error) {
     return runtime::Internal("checkpoint in " + root + ": " + error.what());
   }
@@ -112,8 +124,22 @@ absl::Status CheckpointFolder::Begin(std::int64_t number) const {
     const bool counts = fs::exists(writing + "/" + kManifest);
     if (counts && !fs::exists(PathOf(number))) fs::rename(writing, PathOf(number));
     fs::remove_all(writing);
+    SHOAL_RETURN_IF_ERROR(RemoveUncommitted());
     fs::create_directories(writing);
     return SyncFolder(root_);
+  });
+}
+
+absl::Status CheckpointFolder::RemoveUncommitted() const {
+  return Guarded(root_, [&] {
+    for (const std::string& name : Names(root_)) {
+      if (!name.starts_with(kBegunPrefix)) continue;
+      // What Replace put aside is named otherwise; what takes its place is whole.
+      const bool counts = NumberOf(name.substr(kWritingPrefix.size())) >= 0 &&
+                          fs::exists(root_ + "/" + name + "/" + kManifest);
+      if (!counts) fs::remove_all(root_ + "/" + name);
+    }
+    return absl::OkStatus();
   });
 }
 

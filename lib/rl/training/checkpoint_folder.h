@@ -8,7 +8,8 @@
 // digest are not those of a manifest.
 //
 // Thread-safe; only one writer at a time may use a root. Besides the errors named below, functions
-// return those of runtime::WriteFileAtomically, and INTERNAL with the system's reason.
+// return those of runtime::WriteFileAtomically, INTERNAL with the system's reason, and
+// RESOURCE_EXHAUSTED where that is a full disk.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,13 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string root) : root_(std::move(root)) {}
 
-  // Begins to write the checkpoint `number`. What is there of it stays until Commit.
+  // Begins to write the checkpoint `number`, and removes what was begun before and has no manifest.
+  // What is there of this checkpoint stays until Commit.
   absl::Status Begin(std::int64_t number) const;
   // Writes one file of it. INVALID_ARGUMENT unless `name` is a plain name.
   absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
+  // Removes what was begun and has no manifest.
+  absl::Status RemoveUncommitted() const;
   // Makes what was put a checkpoint, in place of one of the same number.
   absl::Status Commit(const CheckpointManifest& manifest) const;
   // Removes all but the newest `keep` (at least 1) of the checkpoints up to `newest`, and what was

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
@@ -231,17 +233,35 @@ absl::StatusOr<std::vector<std::int64_t>> KeeperOfEach(const std::string& root,
   return keepers;
 }
 
-// Tells all ranks whether this one has failed, and returns the failure of the first that has.
+// Tells all ranks whether this one has failed, and returns the failure of the first that has. Full
+// disks are told apart, and returned where nothing else failed.
 absl::Status ShareStatus(const absl::Status& own, GradientReducer& reducer) {
   Lists told;
-  if (!own.ok()) told[1].push_back(runtime::Message(own));
+  if (!own.ok()) told[absl::IsResourceExhausted(own) ? 0 : 1].push_back(runtime::Message(own));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, told));
+  absl::Status full;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (!all[rank][1].empty()) {
-      return runtime::Internal("a checkpoint of " + RankName(rank) + ": " + all[rank][1][0]);
+    const std::string where = "a checkpoint of " + RankName(rank) + ": ";
+    if (!all[rank][1].empty()) return runtime::Internal(where + all[rank][1][0]);
+    if (full.ok() && !all[rank][0].empty()) {
+      full = runtime::ResourceExhausted(where + all[rank][0][0]);
     }
   }
-  return absl::OkStatus();
+  return full;
+}
+
+// Says how much room is missing for a checkpoint.
+absl::Status NoRoom(const CheckpointFolder& folder, const Checkpoint& checkpoint,
+                    const absl::Status& failure) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, file] : checkpoint.files) bytes += file.size();
+  std::error_code unknown;
+  const std::filesystem::space_info space = std::filesystem::space(folder.root(), unknown);
+  return runtime::Annotate(
+      failure, folder.root() + " has room for " +
+                   (unknown ? "an unknown number" : std::to_string(space.available)) + " of the " +
+                   std::to_string(bytes) + " bytes of checkpoint " +
+                   std::to_string(checkpoint.number));
 }
 
 }  // namespace
@@ -311,6 +331,11 @@ void SharedCheckpoints::Begin(const std::function<MakeFiles()>& take) {
       // The copy that it has is as large as the files.
       make = nullptr;
       own_ = WriteOwn(files);
+      if (absl::IsResourceExhausted(own_.status())) {
+        // Others may need the room until the next one is begun.
+        folder_.RemoveUncommitted().IgnoreError();
+        own_ = NoRoom(folder_, files, own_.status());
+      }
       written_.store(true, std::memory_order_release);
     });
   }

@@ -87,7 +87,8 @@ class SharedCheckpoints {
   bool written() const { return written_.load(std::memory_order_acquire); }
   // Collective. Waits until all is written, and makes it count. After an error the checkpoint
   // before it is the newest. Does nothing unless one is under way, which it is on all ranks or on
-  // none.
+  // none. RESOURCE_EXHAUSTED, which says how much room is missing, where a disk is full and nothing
+  // else failed; with one folder its keeper alone returns it.
   absl::Status Settle();
 
  private:

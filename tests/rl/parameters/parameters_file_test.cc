@@ -42,6 +42,21 @@ TEST_CASE("a file that is damaged or incomplete is skipped for the newest, and a
   REQUIRE(absl::IsDataLoss(folder.Load({.epoch = 1, .step = 2}).status()));
 }
 
+TEST_CASE("what a crash has left of a version is removed before the next one is saved") {
+  const doubles::TemporaryFolder temporary;
+  const ParametersFolder folder(temporary.path());
+  REQUIRE(folder.Save(ParametersOf(1, 1)).ok());
+  const std::string crashed = folder.FileOf({.epoch = 1, .step = 2});
+  const std::vector<std::string> remains = {crashed, crashed + ".tmp-7", crashed + ".json.tmp-7"};
+  for (const std::string& path : remains) std::ofstream(path) << "half of it";
+  const std::string other = temporary.path() + "/notes.txt.tmp-7";
+  std::ofstream(other) << "not ours";
+  REQUIRE(folder.Save(ParametersOf(1, 3)).ok());
+  for (const std::string& path : remains) REQUIRE_FALSE(std::ifstream(path).is_open());
+  REQUIRE(std::ifstream(other).is_open());
+  REQUIRE(folder.List() == std::vector<Version>{{1, 1}, {1, 3}});
+}
+
 TEST_CASE("keeping the newest keeps the initial one too") {
   const doubles::TemporaryFolder temporary;
   const ParametersFolder folder(temporary.path());

@@ -127,6 +127,26 @@ TEST_CASE("a checkpoint that a crash kept from being renamed stays while it is w
   REQUIRE(ReadNewestCheckpoint(folder.path()).value().files.at("a") == "contents of 1");
 }
 
+TEST_CASE("a checkpoint that is begun makes room of what was never one, and leaves what counts") {
+  const Folder folder;
+  Write(folder, 1);
+  Write(folder, 2);
+  const std::string counts = folder.path() + "/.writing-checkpoint-000000000002";
+  fs::rename(folder.At(2, ""), counts);
+  const std::vector<std::string> remains = {
+      folder.path() + "/.writing-checkpoint-000000000003",
+      folder.path() + "/.writing-checkpoint-000000000001-replaced"};
+  for (const std::string& path : remains) {
+    fs::create_directories(path);
+    Overwrite(path + "/a.tmp-1", "half of it");
+  }
+  Overwrite(remains[1] + "/manifest.json", "{}");
+  REQUIRE(CheckpointFolder(folder.path()).Begin(4).ok());
+  for (const std::string& path : remains) REQUIRE_FALSE(fs::exists(path));
+  REQUIRE(fs::exists(counts + "/manifest.json"));
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 2);
+}
+
 TEST_CASE("a name that is no plain file name is refused") {
   const Folder folder;
   for (const char* name : {"", "..", "x/y", "manifest.json"}) {
