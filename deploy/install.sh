@@ -253,6 +253,20 @@ install_gymnasium() {
 # tests/bench/peers/replay.sh needs it.
 install_reverb() { make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb and TensorFlow, 1 GB,"; }
 
+# borrow_torch <name>: lets .deps/<name> import what only .deps/huggingface has, which are torch and CUDA's libraries.
+borrow_torch() {
+  install_huggingface
+  local own=("$ROOT/.deps/$1"/lib/python3*/site-packages)
+  printf '%s\n' "$ROOT"/.deps/huggingface/lib/python3*/site-packages >"${own[0]}/torch.pth"
+}
+
+# tests/bench/peers/cartpole.sh needs it.
+install_agents() {
+  make_environment agents "$ROOT/tests/bench/peers/agents_requirements.txt" \
+    "Stable-Baselines3, Tianshou and RLlib, 1 GB,"
+  borrow_torch agents
+}
+
 # need_bench <name>: stops unless the build has that bench.
 need_bench() { [ -x "$ROOT/build/bin/$1" ] || fail "no build/bin/$1; type: cmake --build build --target $1"; }
 
