@@ -24,6 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kDraws = 200;
+constexpr auto kReplace = Json::error_handler_t::replace;
 
 absl::StatusOr<std::shared_ptr<const redfish::Capture>> LoadCapture(const GoalChoice& choice) {
   SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(choice.capture, choice.data));
@@ -39,7 +40,7 @@ absl::StatusOr<std::shared_ptr<const redfish::Goal>> FindGoal(const redfish::Goa
 }
 
 void AddLine(std::string& text, const std::string& title, const Json& json) {
-  text += title + json.dump() + "\n";
+  text += title + json.dump(-1, ' ', false, kReplace) + "\n";
 }
 
 std::string Describe(const redfish::AppliedGoal& goal, const redfish::Episode& episode) {
@@ -157,7 +158,6 @@ absl::StatusOr<Understanding> ParseSentences(const GoalChoice& choice, std::istr
     SHOAL_ASSIGN_OR_RETURN(const std::vector<intent::Intent> intents, parser->ParseGoals(sentence));
     understanding.understood &= intents.front().refusal.empty();
     const Json json = intent::ToJson(intents);
-    constexpr auto kReplace = Json::error_handler_t::replace;
     understanding.text += many          ? json.dump(-1, ' ', false, kReplace) + "\n"
                           : choice.json ? json.dump(2, ' ', false, kReplace) + "\n"
                                         : DescribeIntents(intents, capture->name());

@@ -11,6 +11,7 @@
 #include "redfish/capture/archive.h"
 #include "redfish/goals/goal_definition.h"
 #include "redfish/goals/phrase_lists.h"
+#include "text/bpe/code_points.h"
 #include "text/intent/request.h"
 #include "text/intent/token_shape.h"
 
@@ -407,10 +408,12 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
 }
 
 absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
-  const Sentence sentence(text, &speller_);
   Intent intent;
   intent.text = text;
+  intent.refusal = "the sentence is not UTF-8";
+  if (!tokens::IsWellFormed(text)) return intent;
   intent.refusal = "it has no words";
+  const Sentence sentence(text, &speller_);
   if (sentence.words().empty()) return intent;
   const std::set<std::size_t> named = AttributeWords(sentence);
   const Sentence plain = sentence.WithAttributes(named);
@@ -453,6 +456,7 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
 
 absl::StatusOr<std::vector<Intent>> IntentParser::ParseGoals(std::string_view text) const {
   SHOAL_ASSIGN_OR_RETURN(Intent whole, Parse(text));
+  if (!tokens::IsWellFormed(text)) return std::vector<Intent>{std::move(whole)};
   const std::vector<Piece> pieces = PiecesOf(text);
   // A goal with parts is what they ask for together.
   const bool is_conjunction =

@@ -7,10 +7,10 @@
 // 3. The values of the likeliest goal are taken from the sentence (value_finder.h) and put into
 //    what the goal requires.
 //
-// A sentence is refused, with a reason, when no goal fits, when it asks for something else than the
-// goal that is nearest or for something later or on a condition, when it lacks a value, and when
-// the capture does not offer the goal. Where its pieces (sentence_pieces.h) are understood one by
-// one, it asks for several goals.
+// A sentence is refused, with a reason, when it is not UTF-8, when no goal fits, when it asks for
+// something else than the goal that is nearest or for something later or on a condition, when it
+// lacks a value, and when the capture does not offer the goal. Where its pieces (sentence_pieces.h)
+// are understood one by one, it asks for several goals.
 //
 // Immutable, safe for any number of threads. It borrows the encoder.
 #pragma once

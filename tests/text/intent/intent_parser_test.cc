@@ -57,6 +57,15 @@ TEST_CASE("A sentence without a goal, a value or an offer is refused with the re
           std::string::npos);
 }
 
+TEST_CASE("A sentence that is not UTF-8 is refused before it is read") {
+  const std::string sentence = "boot once from http://h/caf\xe9.iso";
+  const std::vector<Intent> intents = *ParserOf("dell-r750").ParseGoals(sentence);
+  REQUIRE(intents.size() == 1);
+  REQUIRE(intents.front().refusal == "the sentence is not UTF-8");
+  REQUIRE(intents.front().values.empty());
+  REQUIRE(ParserOf("dell-r750").ParseGoals("boot once from http://h/caf\u00e9.iso").ok());
+}
+
 TEST_CASE("A query behind an image's name is no part of it") {
   const std::string url = "http://h.example/flash-2.19.bin?next=a/b&v=3.4";
   const Intent intent = ParseOn("dell-r750", "update the BIOS with " + url + " and restart");
