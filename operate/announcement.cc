@@ -11,6 +11,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A text that is not UTF-8 is written with U+FFFD in it.
+std::string TextOf(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Step Hidden(Step step, const Secrets& secrets) {
   step.body = secrets.Hide(step.body);
   for (Effect& effect : step.effects) {
@@ -69,7 +74,8 @@ absl::StatusOr<Json> ToJson(const Announcement& announcement, const Secrets& sec
     history.push_back(
         {{"kind", record.kind}, {"uri", record.uri}, {"detail", secrets.Hide(record.detail)}});
   }
-  Json json = {{"host", announcement.host},
+  Json json = {{"command", announcement.command},
+               {"host", announcement.host},
                {"goal", announcement.goal},
                {"sentence", secrets.HideIn(announcement.sentence)},
                {"understood", announcement.is_understood},
@@ -79,7 +85,7 @@ absl::StatusOr<Json> ToJson(const Announcement& announcement, const Secrets& sec
                {"steps", std::move(steps)},
                {"predicate", secrets.Hide(announcement.predicate)},
                {"history", std::move(history)}};
-  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = TextOf(json);
   Json digests = Json::object();
   for (const auto& [name, value] : secrets.values()) {
     if (text.find("{" + name + "}") == std::string::npos) continue;
@@ -98,6 +104,7 @@ absl::StatusOr<Announcement> ParseOwnAnnouncement(const Json& json, const Secret
   SHOAL_ASSIGN_OR_RETURN(const Json shown, secrets.Show(json));
   Announcement announcement;
   try {
+    announcement.command = shown.value("command", std::string());
     shown.at("host").get_to(announcement.host);
     shown.at("goal").get_to(announcement.goal);
     shown.at("sentence").get_to(announcement.sentence);
@@ -144,7 +151,7 @@ std::optional<Secrets> RecallSecrets(const Json& plan, std::string_view sentence
 
 std::string AnnouncementText(const Announcement& announcement, const Secrets& secrets) {
   std::string text = announcement.host + ": goal " + announcement.goal;
-  if (!announcement.values.empty()) text += " " + secrets.Hide(announcement.values).dump();
+  if (!announcement.values.empty()) text += " " + TextOf(secrets.Hide(announcement.values));
   if (announcement.steps.empty()) return text + "\nNothing needs to change.\n";
   text += "\n" + std::to_string(announcement.steps.size()) +
           " requests, which reach the goal on the twin by " + announcement.solver + ":\n";

@@ -20,6 +20,9 @@
 namespace shoal::operate {
 
 struct Announcement {
+  // Names the command that operates this host and maybe others, so that it knows its own operations
+  // in their logs; empty names none.
+  std::string command = {};
   std::string host = {};
   // The goal's name and the sentence with which it was asked for, which may be empty.
   std::string goal = {};

@@ -7,9 +7,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -30,6 +32,19 @@ absl::Status LogFailed(const std::string& action, const std::string& path) {
 }
 
 }  // namespace
+
+std::int64_t PastOperation::sent() const {
+  return std::accumulate(steps.begin(), steps.end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& step) { return sum + step.second.sent; });
+}
+
+std::int64_t PastOperation::unsent() const {
+  const Json* const planned = plan.is_object() ? redfish::Resolve(plan, "/steps") : nullptr;
+  const auto begun = std::count_if(steps.begin(), steps.end(), [](const auto& step) {
+    return step.second.sent > 0 || step.second.is_done;
+  });
+  return planned == nullptr ? 0 : static_cast<std::int64_t>(planned->size()) - begun;
+}
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path,
                                                          runtime::Clock& clock) {
@@ -55,7 +70,21 @@ absl::Status AuditLog::Append(Json record) {
   record["time"] = absl::FormatTime(
       absl::RFC3339_full, absl::FromUnixNanos(static_cast<std::int64_t>(clock_.UnixNanos())),
       absl::UTCTimeZone());
+  if (is_torn_) {
+    return runtime::FailedPrecondition(path_ + " ends with a part of a record");
+  }
   const std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const absl::Status written = Write(line);
+  if (!written.ok()) {
+    is_torn_ = ::ftruncate(fd_, size_) != 0;
+    return written;
+  }
+  size_ += static_cast<off_t>(line.size());
+  Take(record);
+  return absl::OkStatus();
+}
+
+absl::Status AuditLog::Write(const std::string& line) {
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t written = ::write(fd_, rest.data(), rest.size());
@@ -63,9 +92,7 @@ absl::Status AuditLog::Append(Json record) {
     if (written < 0) return LogFailed("cannot write", path_);
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::fdatasync(fd_) != 0) return LogFailed("cannot sync", path_);
-  Take(record);
-  return absl::OkStatus();
+  return ::fdatasync(fd_) != 0 ? LogFailed("cannot sync", path_) : absl::OkStatus();
 }
 
 absl::Status AuditLog::Read() {
@@ -84,22 +111,24 @@ absl::Status AuditLog::Read() {
   if (begin < text.size() && ::ftruncate(fd_, static_cast<off_t>(begin)) != 0) {
     return LogFailed("cannot cut", path_);
   }
+  size_ = static_cast<off_t>(begin);
   return absl::OkStatus();
 }
 
 void AuditLog::Take(const Json& record) {
   const std::string kind = redfish::TextAt(record, "record");
   if (kind == "plan") {
-    unfinished_ = PastOperation{.plan = record.value("plan", Json()),
-                                .began = redfish::TextAt(record, "time")};
-  } else if (kind == "end") {
-    unfinished_.reset();
+    last_ = PastOperation{.plan = record.value("plan", Json()),
+                          .began = redfish::TextAt(record, "time")};
+  } else if (kind == "end" && last_) {
+    const std::string outcome = redfish::TextAt(record, "outcome");
+    last_->outcome = outcome.empty() ? "stopped" : outcome;
   }
-  if (!unfinished_ || !record.contains("step")) return;
-  PastStep& step = unfinished_->steps[static_cast<std::size_t>(redfish::IntegerAt(record, "step"))];
+  if (unfinished() == nullptr || !record.contains("step")) return;
+  PastStep& step = last_->steps[static_cast<std::size_t>(redfish::IntegerAt(record, "step"))];
   if (kind == "send") {
     step.before = record.value("before", Json::object());
-    ++step.attempts;
+    ++step.sent;
     step.status = 0;
     step.is_unsent = false;
   } else if (kind == "answer") {
@@ -107,11 +136,12 @@ void AuditLog::Take(const Json& record) {
     step.location = redfish::TextAt(record, "location");
   } else if (kind == "unsent") {
     step.is_unsent = true;
+    step.sent = std::max<std::int64_t>(0, step.sent - 1);
   } else if (kind == "done") {
     step.is_done = true;
     const Json made = record.value("made", Json::object());
     for (const auto& [twin, host] : made.items()) {
-      if (host.is_string()) unfinished_->made[twin] = host.get<std::string>();
+      if (host.is_string()) last_->made[twin] = host.get<std::string>();
     }
   }
 }

@@ -2,7 +2,7 @@
 // The log of what was done to hosts: one JSON object a line, without secrets.
 //
 //   {"record": "plan", "time": .., "plan": {..}}                 an operation begins
-//   (announcement.h)
+//   (announcement.h); nothing has been sent
 //   {"record": "send", "step": 0, "attempt": 1, "method", "uri", "body", "before": {..}}
 //   {"record": "answer", "step": 0, "status": 204, "location": ""}
 //   {"record": "lost" | "unsent", "step": 0, "reason": ".."}      instead of an answer
@@ -16,6 +16,9 @@
 // dropped. At most one process uses a log at a time. Not thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,11 +31,12 @@
 
 namespace shoal::operate {
 
-// What the log says about a step of an operation that has not ended.
+// What the log says about a step of an operation.
 struct PastStep {
   // The last "before"; nothing when the request was never sent.
   std::optional<nlohmann::json> before = std::nullopt;
-  std::int64_t attempts = 0;
+  // The requests that were sent or may have been.
+  std::int64_t sent = 0;
   // The answer to the last attempt. 0 means that none came.
   int status = 0;
   std::string location = {};
@@ -42,12 +46,19 @@ struct PastStep {
 };
 
 struct PastOperation {
+  // Returns the requests that were sent or may have been.
+  std::int64_t sent() const;
+  // Returns the steps of the plan whose request was never sent.
+  std::int64_t unsent() const;
+
   // The announcement as it was logged.
   nlohmann::json plan = nullptr;
   std::string began = {};
   std::map<std::size_t, PastStep> steps = {};
   // The URIs of the host for those of the twin.
   std::map<std::string, std::string> made = {};
+  // How it ended; empty while it has not.
+  std::string outcome = {};
 };
 
 class AuditLog {
@@ -60,23 +71,34 @@ class AuditLog {
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
 
-  // Writes the record with the time, and syncs it.
+  // Writes the record with the time, and syncs it. After an error the log is as it was before, or
+  // takes no more records (FAILED_PRECONDITION). RESOURCE_EXHAUSTED when the disk is full; other
+  // errors are the file system's.
   absl::Status Append(nlohmann::json record);
 
-  // The last operation, if it has no "end".
-  const std::optional<PastOperation>& unfinished() const { return unfinished_; }
+  // The last operation; nothing in a new log.
+  const std::optional<PastOperation>& last() const { return last_; }
+  // The last operation if it has no "end", and else null.
+  const PastOperation* unfinished() const {
+    return last_ && last_->outcome.empty() ? &*last_ : nullptr;
+  }
   const std::string& path() const { return path_; }
 
  private:
   AuditLog(std::string path, int fd, runtime::Clock& clock)
       : path_(std::move(path)), fd_(fd), clock_(clock) {}
   absl::Status Read();
+  absl::Status Write(const std::string& line);
   void Take(const nlohmann::json& record);
 
   const std::string path_;
   const int fd_;
   runtime::Clock& clock_;
-  std::optional<PastOperation> unfinished_;
+  // The size of all whole records.
+  off_t size_ = 0;
+  // Whether a part of a record stands at the end and could not be cut off.
+  bool is_torn_ = false;
+  std::optional<PastOperation> last_;
 };
 
 }  // namespace shoal::operate

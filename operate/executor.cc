@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operate/host_state.h"
+#include "platform/runtime/check.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
@@ -82,6 +83,16 @@ bool HasFailed(const std::string& task_state) {
 
 }  // namespace
 
+absl::Status LogPlan(const Announcement& announcement, const Secrets& secrets, AuditLog& log) {
+  SHOAL_ASSIGN_OR_RETURN(Json plan, ToJson(announcement, secrets));
+  const auto logged = ParseOwnAnnouncement(plan, secrets);
+  if (!logged.ok() || logged->steps != announcement.steps) {
+    return absl::PermissionDeniedError(
+        "no log could hold the plan, as a secret in it is not known or is part of its own name");
+  }
+  return log.Append({{"record", "plan"}, {"plan", std::move(plan)}});
+}
+
 Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Budget& budget,
                    const Secrets& secrets, ExecutionOptions options, Say say)
     : host_(host),
@@ -94,23 +105,10 @@ Executor::Executor(Host& host, AuditLog& log, const Permissions& permissions, Bu
       began_(host.clock().Now()) {}
 
 Execution Executor::Run(const Announcement& announcement) {
-  const absl::StatusOr<Json> plan = ToJson(announcement, secrets_);
-  if (!plan.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(plan.status())};
-  const auto logged_plan = ParseOwnAnnouncement(*plan, secrets_);
-  if (!logged_plan.ok() || logged_plan->steps != announcement.steps) {
-    return {.outcome = Outcome::kNotPermitted,
-            .reason =
-                "no log could hold the plan, as a secret in it is not known or is part of its "
-                "own name"};
-  }
-  const absl::Status logged = log_.Append({{"record", "plan"}, {"plan", *plan}});
-  if (!logged.ok()) return {.outcome = Outcome::kFailed, .reason = runtime::Message(logged)};
-  return Conclude(RunSteps(announcement, {}));
-}
-
-Execution Executor::Resume(const Announcement& announcement, const PastOperation& past) {
+  SHOAL_CHECK(log_.unfinished() != nullptr);
+  const PastOperation past = *log_.unfinished();
   made_ = past.made;
-  return Conclude(RunSteps(announcement, PastOperation(past)));
+  return Conclude(RunSteps(announcement, past));
 }
 
 Execution Executor::Conclude(const absl::Status& status) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries an announcement out on its host, step by step, and stops at the first difference from the
-// twin that matters.
+// Carries a logged announcement out on its host, step by step, and stops at the first difference
+// from the twin that matters.
 //
 // For each step it
 //   1. reads what the step changes. Where the host already shows the result of a PATCH, PUT or
@@ -73,6 +73,10 @@ struct Execution {
   std::int64_t sent = 0;
 };
 
+// Begins an operation in the log. PERMISSION_DENIED when no log could hold the plan, since a secret
+// in it is not known; other errors are those of ToJson and AuditLog::Append.
+absl::Status LogPlan(const Announcement& announcement, const Secrets& secrets, AuditLog& log);
+
 class Executor {
  public:
   // Receives one line for each thing that happens, without secrets.
@@ -82,10 +86,9 @@ class Executor {
   Executor(Host& host, AuditLog& log, const Permissions& permissions, Budget& budget,
            const Secrets& secrets, ExecutionOptions options, Say say);
 
-  // Logs the announcement and carries it out. Nothing is sent when the log could not hold the plan.
+  // Carries the announcement out from where the log's operation is. REQUIRES: the log's operation
+  // is that of `announcement`, and has not ended.
   Execution Run(const Announcement& announcement);
-  // Continues an operation of the log. REQUIRES: `past` is that of `announcement`.
-  Execution Resume(const Announcement& announcement, const PastOperation& past);
 
  private:
   absl::Status RunSteps(const Announcement& announcement, const PastOperation& past);

@@ -299,6 +299,20 @@ void ForgetPorts(runtime::ClusterOptions& cluster) {
   }
 }
 
+// An evaluator is a process with a budget of its own, which would change the host beside the actor.
+absl::Status CheckHostEvaluations(const TrainFlags& flags, const TrainOptions& train,
+                                  const EffectiveConfig& config) {
+  const bool judges = flags.purpose == Purpose::kTrain &&
+                      (train.evaluate_every_seconds > 0 || train.evaluate_every_steps > 0);
+  const bool changes = config.Text("environment.access") == "host" &&
+                       !config.Texts("environment.host.methods").empty();
+  if (!judges || !changes) return absl::OkStatus();
+  return runtime::InvalidArgument(
+      "environment.host.methods lets one environment change the host, and evaluations beside "
+      "training are another one: set train.evaluate_every_seconds and train.evaluate_every_steps "
+      "to 0");
+}
+
 struct Prepared {
   SessionOptions session;
   RunDirectory directory;
@@ -336,6 +350,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> overrides, OverridesOf(flags));
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
+  SHOAL_RETURN_IF_ERROR(CheckHostEvaluations(flags, own.train, asked));
   SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));
   const bool mockserver = NeedsMockserver(asked);
   const bool learns = flags.purpose != Purpose::kEvaluate;

@@ -58,8 +58,10 @@ Execution Operate(AccountHost& host, std::vector<Step> steps, const Json& predic
   Budget budget(20);
   Executor executor(reached, *log, permissions, budget, secrets,
                     {.settle = settle, .doubt = milliseconds(5)}, [](const std::string&) {});
-  return executor.Run(
-      {.host = "accounts", .goal = "let_in", .steps = std::move(steps), .predicate = predicate});
+  const Announcement announcement = {
+      .host = "accounts", .goal = "let_in", .steps = std::move(steps), .predicate = predicate};
+  REQUIRE(LogPlan(announcement, secrets, *log).ok());
+  return executor.Run(announcement);
 }
 
 const Json kNothing = {{"all", Json::array()}};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/audit_log.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -34,6 +37,27 @@ Announcement SomeAnnouncement() {
           .predicate = {{"all", Json::array()}},
           .history = {}};
 }
+
+// While it lives, files of this process cannot grow beyond `bytes`, so that a longer write is cut
+// short and the next one fails.
+class FullDisk {
+ public:
+  explicit FullDisk(std::size_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit_) == 0);
+    const rlimit smaller = {.rlim_cur = bytes, .rlim_max = limit_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &smaller) == 0);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  const sighandler_t handler_;
+  rlimit limit_ = {};
+};
 
 const Secrets kKnown(std::map<std::string, std::string>{{"Password", "hunter2-hunter2"}});
 
@@ -73,6 +97,47 @@ TEST_CASE("a log knows how far an operation came, also after a crash in the midd
 
   REQUIRE(log->Append({{"record", "end"}, {"outcome", "reached"}}).ok());
   REQUIRE_FALSE(log->unfinished());
+  REQUIRE(log->last()->outcome == "reached");
+  REQUIRE(AuditLog::Open(folder.At("other.jsonl"), clock).value()->last() == std::nullopt);
+}
+
+TEST_CASE("a log counts the requests that may have been sent, and those that never were") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const auto log = AuditLog::Open(folder.At("host.jsonl"), clock).value();
+  const Json plan = ToJson(SomeAnnouncement(), kKnown).value();
+  const auto append = [&](const char* kind) {
+    REQUIRE(log->Append({{"record", kind}, {"step", 0}}).ok());
+  };
+  REQUIRE(log->Append({{"record", "plan"}, {"plan", plan}}).ok());
+  REQUIRE(log->last()->sent() == 0);
+  REQUIRE(log->last()->unsent() == 2);
+  append("send");
+  append("unsent");
+  REQUIRE(log->last()->sent() == 0);
+  REQUIRE(log->last()->unsent() == 2);
+  append("send");
+  append("lost");
+  append("send");
+  REQUIRE(log->last()->sent() == 2);
+  REQUIRE(log->last()->unsent() == 1);
+}
+
+TEST_CASE("a record that the disk has no room for leaves no part of itself behind") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const std::string path = folder.At("host.jsonl");
+  const auto log = AuditLog::Open(path, clock).value();
+  REQUIRE(log->Append({{"record", "interrupted"}}).ok());
+  const std::string before = runtime::ReadFile(path).value();
+  {
+    const FullDisk full(before.size() + 20);
+    REQUIRE_FALSE(log->Append({{"record", "send"}, {"step", 0}}).ok());
+    REQUIRE(runtime::ReadFile(path).value() == before);
+  }
+  REQUIRE_FALSE(log->last());
+  REQUIRE(log->Append({{"record", "interrupted"}}).ok());
+  REQUIRE(runtime::ReadFile(path).value() == before + before);
 }
 
 TEST_CASE("a log holds no secret, and a plan from it needs the secrets again") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lamp.h"
+#include "operate/change_report.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::operate {
@@ -40,19 +41,25 @@ class Operated {
         .goal = "light",
         .steps = std::move(steps),
         .predicate = {{"equals", {{"uri", kLamp}, {"pointer", "/State"}, {"value", "On"}}}}};
-    return Execute(budget, nullptr);
+    const auto log = AuditLog::Open(Path(), runtime::SystemClock()).value();
+    REQUIRE(LogPlan(announcement_, {}, *log).ok());
+    return Execute(budget, *log);
   }
   // Goes on with what the log holds.
-  Execution GoOn() {
+  Execution GoOn(std::int64_t budget = 20) {
     const auto log = AuditLog::Open(Path(), runtime::SystemClock()).value();
     REQUIRE(log->unfinished());
-    const PastOperation past = *log->unfinished();
-    announcement_ = ParseAnnouncement(past.plan, {}).value();
-    past_ = past;
-    return Execute(20, log.get());
+    announcement_ = ParseAnnouncement(log->unfinished()->plan, {}).value();
+    return Execute(budget - log->unfinished()->sent(), *log);
   }
   bool IsUnfinished() {
-    return AuditLog::Open(Path(), runtime::SystemClock()).value()->unfinished().has_value();
+    return AuditLog::Open(Path(), runtime::SystemClock()).value()->unfinished() != nullptr;
+  }
+
+  // What the last operation has changed.
+  std::string Changes() {
+    return ChangeReport(announcement_,
+                        *AuditLog::Open(Path(), runtime::SystemClock()).value()->last());
   }
 
   Lamp& lamp() { return lamp_; }
@@ -61,31 +68,25 @@ class Operated {
   std::size_t stop_after = 1000;
 
  private:
-  Execution Execute(std::int64_t requests, AuditLog* log) {
+  Execution Execute(std::int64_t requests, AuditLog& log) {
     HostOptions options;
     options.name = "lamp";
     options.access.connection.address = lamp_.address();
     options.access.attempts = 3;
     Host host(std::move(options), runtime::SystemClock(),
               [this](runtime::Duration) { return lamp_.requests().size() >= stop_after; });
-    std::unique_ptr<AuditLog> own;
-    if (log == nullptr) {
-      own = AuditLog::Open(Path(), runtime::SystemClock()).value();
-      log = own.get();
-    }
     const Permissions permissions;
     const Secrets secrets;
     Budget budget(requests);
-    Executor executor(host, *log, permissions, budget, secrets,
+    Executor executor(host, log, permissions, budget, secrets,
                       {.settle = milliseconds(20), .doubt = milliseconds(5)},
                       [](const std::string&) {});
-    return past_ ? executor.Resume(announcement_, *past_) : executor.Run(announcement_);
+    return executor.Run(announcement_);
   }
 
   const doubles::TemporaryFolder folder_;
   Lamp lamp_;
   Announcement announcement_;
-  std::optional<PastOperation> past_;
 };
 
 }  // namespace
@@ -177,6 +178,40 @@ TEST_CASE("no request is sent beyond the budget") {
   Operated operated({{.acts = false, .status = 0}});
   REQUIRE(operated.Run({ToggleLamp()}, 1).outcome == Outcome::kNotPermitted);
   REQUIRE(operated.lamp().requests().size() == 1);
+}
+
+TEST_CASE("an operation that goes on has what is left of its budget") {
+  Operated operated({{.acts = false, .status = 503}, {.acts = false, .status = 0}});
+  operated.stop_after = 1;
+  REQUIRE(operated.Run({PatchLamp()}, 2).outcome == Outcome::kInterrupted);
+  operated.stop_after = 1000;
+  REQUIRE(operated.GoOn(2).outcome == Outcome::kNotPermitted);
+  REQUIRE(operated.lamp().requests().size() == 2);
+}
+
+TEST_CASE("an operation that stops says what it has changed and what was there before") {
+  Operated operated({{.acts = true}, {.acts = false, .status = 400}});
+  Step made = ToggleLamp();
+  made.effects.push_back(
+      {.uri = kLamp + "/Bulbs/1", .pointer = "", .after = "bulb", .matters = false});
+  Step off = PatchLamp();
+  off.body = {{"State", "Off"}};
+  off.effects.front() = {
+      .uri = kLamp, .pointer = "/State", .before = "On", .after = "Off", .matters = true};
+  REQUIRE(operated.Run({made, off, PatchLamp()}).outcome == Outcome::kStopped);
+  REQUIRE(operated.Changes() ==
+          "Changed so far, with what was there before:\n"
+          "  request 1, POST /redfish/v1/Lamp/Actions/Lamp.Toggle:\n"
+          "    /State of /redfish/v1/Lamp was \"Off\"\n"
+          "  request 2, PATCH /redfish/v1/Lamp, if it was carried out:\n"
+          "    /State of /redfish/v1/Lamp was \"On\"\n");
+}
+
+TEST_CASE("an operation of which nothing was sent has changed nothing") {
+  Operated operated;
+  operated.lamp().Set("Broken");
+  REQUIRE(operated.Run({PatchLamp()}).outcome == Outcome::kStopped);
+  REQUIRE(operated.Changes().empty());
 }
 
 TEST_CASE("an operation that was stopped goes on from its log and repeats nothing") {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "operate/comparison.h"
 #include "platform/http/fetch.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/random.h"
@@ -16,6 +17,7 @@ namespace shoal::tests {
 namespace {
 
 using nlohmann::json;
+using std::chrono::seconds;
 
 constexpr const char* kInstance = "/shoal/v1/instances/host";
 
@@ -182,13 +184,16 @@ Verdict OperatedHost::Judge() const {
   const json seen = Control("POST", std::string(kInstance) + "/evaluate", json::object());
   verdict.satisfied = seen.at("satisfied").get<bool>();
   const json history = Control("GET", std::string(kInstance) + "/history", nullptr);
+  std::int64_t sessions = 0;
   for (const json& record : history.at("records")) {
     const std::string uri = record.at("uri").get<std::string>();
     const std::string kind = record.at("kind").get<std::string>();
+    if (kind == "login") ++sessions;
     if (kind != "change") continue;
     const std::string method = record.at("detail").at("Method").get<std::string>();
-    // The command logs out by deleting its own session.
-    const bool is_logout = method == "DELETE" && uri.find("/Sessions/") != std::string::npos;
+    // The command logs out by deleting a session that it has made.
+    const bool is_logout =
+        method == "DELETE" && uri.find("/Sessions/") != std::string::npos && sessions-- > 0;
     if (!is_logout) verdict.changes.push_back(method + " " + uri);
   }
   return verdict;
@@ -198,6 +203,38 @@ std::string OperatedHost::LogBelow(const std::string& audit) const {
   std::string name = url_.substr(url_.rfind('/') + 1);
   std::replace(name.begin(), name.end(), ':', '_');
   return audit + "/" + name + ".jsonl";
+}
+
+json Faults(double rate, int latency_ms) {
+  json faults = json::array({{{"name", "slow"}, {"latency_ms", latency_ms}}});
+  if (rate > 0) {
+    faults.push_back({{"name", "busy"}, {"status", 503}, {"retry_after_seconds", 1}});
+    faults.push_back({{"name", "broken"}, {"status", 500}});
+    faults.push_back({{"name", "unheard"}, {"drop", "request"}});
+    faults.push_back({{"name", "unanswered"}, {"drop", "answer"}});
+    faults.push_back({{"name", "garbled"}, {"malformed", "truncated"}});
+  }
+  for (json& fault : faults) {
+    fault["path"] = "/**";
+    if (fault["name"] != "slow") fault["probability"] = rate / 5;
+  }
+  return faults;
+}
+
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::string InterruptOnceSent(const std::vector<std::string>& arguments, const std::string& log) {
+  ShoalRun run(arguments);
+  REQUIRE(Eventually(seconds(30), [&] { return !SentIn(AuditOf(log)).empty(); }));
+  run.Interrupt();
+  REQUIRE(run.WaitForExit(seconds(20)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 5);
+  return run.output();
 }
 
 std::vector<json> AuditOf(const std::string& path) {
@@ -222,6 +259,30 @@ std::vector<std::string> SentIn(const std::vector<json>& records) {
     sent.push_back(record.at("method").get<std::string>() + " " + uri);
   }
   return sent;
+}
+
+std::vector<std::string> UnlikePlan(const std::vector<json>& records) {
+  std::vector<std::string> unlike;
+  json plan;
+  operate::MadeUris made;
+  for (const json& record : records) {
+    const std::string kind = record.at("record").get<std::string>();
+    if (kind == "plan") {
+      plan = record.at("plan").at("steps");
+      made.clear();
+    }
+    if (kind == "done" && record.contains("made")) {
+      record.at("made").get_to(made);
+    }
+    if (kind != "send") continue;
+    const json& step = plan.at(record.at("step").get<std::size_t>());
+    const bool is_planned =
+        record.at("method") == step.at("method") &&
+        record.at("uri") == operate::OnHost(made, step.at("uri").get<std::string>()) &&
+        record.at("body") == operate::OnHost(made, step.at("body"));
+    if (!is_planned) unlike.push_back(record.dump());
+  }
+  return unlike;
 }
 
 std::vector<std::string> Unannounced(std::vector<std::string> changes,

@@ -49,7 +49,8 @@ class DrawnGoals {
 // What became of an operation, by the host's own account.
 struct Verdict {
   bool satisfied = false;
-  // The requests that changed something, as "PATCH /redfish/v1/Systems/1", logins apart.
+  // The requests that changed something, as "PATCH /redfish/v1/Systems/1", logins and a logout for
+  // each of them apart.
   std::vector<std::string> changes = {};
 };
 
@@ -82,10 +83,23 @@ class OperatedHost {
   std::string url_;
 };
 
+// Returns faults of the control API: all requests take a while, and this share of them goes wrong,
+// in five ways.
+nlohmann::json Faults(double rate, int latency_ms);
+// Returns `arguments` and then `more`.
+std::vector<std::string> With(std::vector<std::string> arguments,
+                              const std::vector<std::string>& more);
+// Runs the command, interrupts it once it has sent a request that its log holds, and returns what
+// it wrote.
+std::string InterruptOnceSent(const std::vector<std::string>& arguments, const std::string& log);
+
 // Returns the records of an audit log.
 std::vector<nlohmann::json> AuditOf(const std::string& path);
 // Returns the requests that the log says were sent, as in Verdict::changes.
 std::vector<std::string> SentIn(const std::vector<nlohmann::json>& records);
+// Returns the requests that the log says were sent and that are not those of its plan, with the
+// host's URIs in place of the twin's.
+std::vector<std::string> UnlikePlan(const std::vector<nlohmann::json>& records);
 // Returns those of `changes` that `sent` does not account for.
 std::vector<std::string> Unannounced(std::vector<std::string> changes,
                                      std::vector<std::string> sent);
