@@ -39,6 +39,7 @@ class BusyCores {
 const std::vector<std::string> kOverlap = {"--set", "inference.unroll_overlap=16", "--set",
                                            "learner.burn_in=16"};
 
+// A setting of `more` goes over the fifty.
 std::string DigestOfFiftyUpdates(const std::string& seed,
                                  const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {"train",      "deploy/local/cartpole.toml",
@@ -112,6 +113,37 @@ TEST_CASE("the same seed gives the same parameters, bit by bit, on a busy machin
     REQUIRE(DigestOfFiftyUpdates("1") == digest);
   }
   REQUIRE(DigestOfFiftyUpdates("2") != digest);
+}
+
+TEST_CASE("each algorithm that learns from a queue gives the same parameters each time",
+          "[determinism]") {
+  // A round of the last two has two episodes of each environment.
+  const std::string preset = GENERATE("ppo_kl", "a2c", "impala", "reinforce", "cem", "grpo");
+  const std::vector<std::string> few = {"--preset", preset, "--in-process", "--set",
+                                        "learner.updates=5"};
+  INFO(preset);
+  const std::string digest = DigestOfFiftyUpdates("1", few);
+  REQUIRE(DigestOfFiftyUpdates("1", few) == digest);
+}
+
+TEST_CASE("lock step that would wait for ever is refused in one line", "[determinism]") {
+  const std::string setting = GENERATE("learner.round_unrolls=48", "actor.environments=16",
+                                       "learner.publish_every_updates=2");
+  const EndedRun ended = RunToEnd(
+      {"train", "deploy/local/cartpole.toml", "--set", setting, "--set", "run.deterministic=true"});
+  INFO(ended.output);
+  REQUIRE(ended.code != 0);
+  REQUIRE(ended.Says("run.deterministic needs"));
+  REQUIRE(ended.Says(setting.substr(0, setting.find('='))));
+}
+
+TEST_CASE("lock step leaves the refusal of a table that is sampled to the learner",
+          "[determinism]") {
+  const EndedRun ended = RunToEnd({"train", "deploy/local/cartpole.toml", "--preset", "dqn",
+                                   "--set", "run.deterministic=true"});
+  INFO(ended.output);
+  REQUIRE(ended.code != 0);
+  REQUIRE(ended.Says("run.deterministic: not with algorithm dqn"));
 }
 
 TEST_CASE("one process gives the same parameters as programs that talk over the network",
