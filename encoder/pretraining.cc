@@ -368,6 +368,26 @@ absl::Status AtLeast(const char* flag, std::int64_t value, std::int64_t least) {
                                   " is less than " + std::to_string(least));
 }
 
+// Checks that what is to be compressed goes around a ring, undivided.
+absl::Status CheckCompression(const PretrainingOptions& options) {
+  if (options.compress == "none") return absl::OkStatus();
+  const std::string flag = "--compress " + options.compress;
+  if (options.compress != "bfloat16") {
+    return runtime::InvalidArgument(flag + " is none of none, bfloat16");
+  }
+  if (options.zero_stage > 1) {
+    return runtime::InvalidArgument(flag + " needs --zero-stage 0 or 1, since what rounding " +
+                                    "takes is as large as the gradients that the others divide");
+  }
+  if (options.group.reduction != collectives::Reduction::kSocket) {
+    return runtime::InvalidArgument(flag + " needs --reduction socket");
+  }
+  if (options.group.ring_min_bytes == 0) {
+    return runtime::InvalidArgument(flag + " needs a ring, and --ring-min-bytes 0 makes none");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<runtime::DType> PretrainingOptions::WeightsType() const {
@@ -399,6 +419,7 @@ absl::Status PretrainingOptions::Validate() const {
     return runtime::InvalidArgument("--zero-stage " + std::to_string(zero_stage) +
                                     " is none of 0, 1, 2, 3");
   }
+  SHOAL_RETURN_IF_ERROR(CheckCompression(*this));
   SHOAL_RETURN_IF_ERROR(AtLeast("--positions", positions, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-tokens", evaluate_tokens, 0));
   if (tokens > 0 && steps > 0) {
@@ -415,35 +436,37 @@ absl::Status PretrainingOptions::Validate() const {
 }
 
 std::string PretrainingOptions::Identity() const {
-  return nlohmann::json{{"preset", preset},
-                        {"model", model},
-                        {"positions", positions},
-                        {"hold_out", hold_out},
-                        {"tokens", tokens},
-                        {"steps", steps},
-                        {"epochs", epochs},
-                        {"batch_tokens", batch_tokens},
-                        {"loss", loss},
-                        {"attention", attention},
-                        {"evaluate_on", evaluate_on},
-                        {"evaluate_tokens", evaluate_tokens},
-                        {"optimiser", optimiser},
-                        {"learning_rate", learning_rate},
-                        {"schedule", schedule},
-                        {"warmup", warmup},
-                        {"floor", floor},
-                        {"beta1", beta1},
-                        {"beta2", beta2},
-                        {"weight_decay", weight_decay},
-                        {"max_gradient_norm", max_gradient_norm},
-                        {"lora_rank", lora_rank},
-                        {"lora_alpha", lora_alpha},
-                        {"evaluate_every", evaluate_every},
-                        {"patience", patience},
-                        {"least_improvement", least_improvement},
-                        {"seed", seed},
-                        {"bfloat16", bfloat16}}
-      .dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::json identity{{"preset", preset},
+                          {"model", model},
+                          {"positions", positions},
+                          {"hold_out", hold_out},
+                          {"tokens", tokens},
+                          {"steps", steps},
+                          {"epochs", epochs},
+                          {"batch_tokens", batch_tokens},
+                          {"loss", loss},
+                          {"attention", attention},
+                          {"evaluate_on", evaluate_on},
+                          {"evaluate_tokens", evaluate_tokens},
+                          {"optimiser", optimiser},
+                          {"learning_rate", learning_rate},
+                          {"schedule", schedule},
+                          {"warmup", warmup},
+                          {"floor", floor},
+                          {"beta1", beta1},
+                          {"beta2", beta2},
+                          {"weight_decay", weight_decay},
+                          {"max_gradient_norm", max_gradient_norm},
+                          {"lora_rank", lora_rank},
+                          {"lora_alpha", lora_alpha},
+                          {"evaluate_every", evaluate_every},
+                          {"patience", patience},
+                          {"least_improvement", least_improvement},
+                          {"seed", seed},
+                          {"bfloat16", bfloat16}};
+  // Runs that were begun before there was a choice go on.
+  if (compress != "none") identity["compress"] = compress;
+  return identity.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 namespace {

@@ -66,6 +66,9 @@ struct PretrainingOptions {
   double beta2 = 0.95;
   double weight_decay = 0.1;
   double max_gradient_norm = 1;
+  // In which numbers gradients travel around the ring: "none" for float32, or "bfloat16" with what
+  // rounding takes added to the next ones. For stages 0 and 1 of ZeRO, over sockets.
+  std::string compress = "none";
   // What ranks divide among them (rl/training/zero_stage.h): 0 to 3.
   std::int64_t zero_stage = 0;
   // How many ranks that follow one another divide the blocks' matrices

@@ -66,6 +66,12 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
   train.add_option("--clip", options.max_gradient_norm, "Largest gradient norm; 0: any")
       ->capture_default_str();
   train
+      .add_option("--compress", options.compress,
+                  "bfloat16 halves what ranks send of gradients around the ring; what rounding "
+                  "takes is added to the next ones. For --zero-stage 0 and 1")
+      ->check(CLI::IsMember({"none", "bfloat16"}))
+      ->capture_default_str();
+  train
       .add_option("--zero-stage", options.zero_stage,
                   "What ranks divide among them, with the same results: 0 nothing, 1 the "
                   "optimiser's moments, 2 gradients as well, 3 parameters as well")

@@ -279,6 +279,11 @@ TEST_CASE("a folder with a run is not trampled on, nor continued with other opti
   const absl::Status other = Run(options);
   REQUIRE(absl::IsFailedPrecondition(other));
   REQUIRE(runtime::Message(other).find("learning_rate") != std::string::npos);
+  options.learning_rate = Options(folder, "run").learning_rate;
+  options.compress = "bfloat16";
+  const absl::Status compressed = Run(options);
+  REQUIRE(absl::IsFailedPrecondition(compressed));
+  REQUIRE(runtime::Message(compressed).find("compress") != std::string::npos);
 }
 
 TEST_CASE("options and texts that do not fit are refused") {
@@ -309,6 +314,19 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.tokens = 5; });
   refused([](auto& options) { options.zero_stage = 4; });
   refused([](auto& options) { options.zero_stage = -1; });
+  refused([](auto& options) { options.compress = "float8"; });
+  refused([](auto& options) {
+    options.compress = "bfloat16";
+    options.zero_stage = 2;
+  });
+  refused([](auto& options) {
+    options.compress = "bfloat16";
+    options.group.ring_min_bytes = 0;
+  });
+  refused([](auto& options) {
+    options.compress = "bfloat16";
+    options.group.reduction = collectives::Reduction::kNccl;
+  });
   refused([](auto& options) { options.tensor_parallel = 0; });
   refused([](auto& options) {
     options.tensor_parallel = 2;

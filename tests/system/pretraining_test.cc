@@ -123,6 +123,23 @@ TEST_CASE("two ranks end with the same bits whether gradients go over rank 0 or 
   REQUIRE(models[0] == models[1]);
 }
 
+TEST_CASE("two ranks that compress their gradients end near the loss of two that do not",
+          "[pretraining]") {
+  const doubles::TemporaryFolder folder;
+  const std::string dataset = Dataset(folder.path());
+  std::vector<double> losses;
+  for (const char* compression : {"none", "bfloat16"}) {
+    const std::string run = folder.path() + "/" + compression;
+    RunEncoder({"train", "--dataset", dataset, "--output", run, "--steps", "10", "--threads", "1",
+                "--world-size", "2", "--batch-tokens", "512", "--compress", compression});
+    const std::string metrics = runtime::ReadFile(run + "/metrics.jsonl").value();
+    const std::size_t last = metrics.rfind('\n', metrics.size() - 2);
+    losses.push_back(nlohmann::json::parse(metrics.substr(last + 1)).at("loss").get<double>());
+  }
+  REQUIRE(losses[0] != losses[1]);
+  REQUIRE(losses[1] == Approx(losses[0]).epsilon(0.01));
+}
+
 TEST_CASE("ranks that divide moments and gradients end with the bits of ranks that do not",
           "[pretraining]") {
   const doubles::TemporaryFolder folder;
@@ -191,6 +208,9 @@ TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]
   };
   REQUIRE(refusal({"--reduction", "pigeons"}).find("--reduction") != std::string::npos);
   REQUIRE(refusal({"--zero-stage", "4"}).find("--zero-stage") != std::string::npos);
+  REQUIRE(refusal({"--compress", "float8"}).find("--compress") != std::string::npos);
+  REQUIRE(refusal({"--compress", "bfloat16", "--zero-stage", "2"}).find("needs --zero-stage") !=
+          std::string::npos);
   REQUIRE(refusal({"--tensor-parallel", "0"}).find("--tensor-parallel") != std::string::npos);
   // GPT-2 tiny has four heads.
   REQUIRE(refusal({"--tensor-parallel", "3"})

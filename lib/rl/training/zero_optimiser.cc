@@ -202,7 +202,7 @@ absl::Status ZeroOptimiser::SumGradient(std::size_t unit) {
   if (reducer_.world_size() == 1) return absl::OkStatus();
   const at::Tensor host = sum.to(at::kCPU);
   if (!divides(ZeroStage::kGradients)) {
-    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(FloatsOf(host)));
+    SHOAL_RETURN_IF_ERROR(SumOverRanks(unit, FloatsOf(host)));
     if (!sum.is_cpu()) sum.copy_(host);
     return absl::OkStatus();
   }
@@ -213,6 +213,15 @@ absl::Status ZeroOptimiser::SumGradient(std::size_t unit) {
   ReleaseMemory(gradients);
   return summed;
 }
+
+absl::Status ZeroOptimiser::SumOverRanks(std::size_t unit, std::span<float> gradient) {
+  if (!compresses_ || !reducer_.compresses(gradient.size())) return reducer_.AllReduceSum(gradient);
+  residuals_.resize(units_.size());
+  residuals_[unit].resize(gradient.size());
+  return reducer_.AllReduceSumCompressed(gradient, residuals_[unit]);
+}
+
+void ZeroOptimiser::DropResiduals() { residuals_.clear(); }
 
 void ZeroOptimiser::ClearGradients() {
   if (divides(ZeroStage::kGradients)) ReleaseMemory(kept_gradient_);
@@ -344,6 +353,12 @@ std::int64_t ZeroOptimiser::gradient_bytes() const {
   std::int64_t bytes = kept_gradient_.defined() ? MemoryOf(kept_gradient_) : 0;
   for (const at::Tensor& gradients : arrays_.gradients) bytes += MemoryOf(gradients);
   return bytes;
+}
+
+std::int64_t ZeroOptimiser::residual_bytes() const {
+  std::size_t floats = 0;
+  for (const std::vector<float>& residual : residuals_) floats += residual.size();
+  return static_cast<std::int64_t>(floats * sizeof(float));
 }
 
 }  // namespace shoal::training

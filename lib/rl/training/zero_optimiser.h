@@ -37,6 +37,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "platform/runtime/status.h"
@@ -75,6 +76,13 @@ class ZeroOptimiser {
   ZeroOptimiser(const OptimiserOptions& options, ZeroStage stage, Arrays arrays,
                 collectives::GradientReducer& reducer, Replicas replicas = {});
 
+  // Compresses the gradients that are summed from now on (rl/collectives/rounded_sum.h). What
+  // rounding took of a unit's gradient is kept on the host, as large as the gradient, and added to
+  // the next one. REQUIRES: stage 0 or 1, since the others divide gradients.
+  void CompressGradients() { compresses_ = true; }
+  // Drops what rounding has taken, as where parameters go on from a checkpoint.
+  void DropResiduals();
+
   // Whether parameters and gradients of units come and go, as in stage 3.
   bool divides_parameters() const { return divides(ZeroStage::kParameters); }
 
@@ -111,6 +119,7 @@ class ZeroOptimiser {
   std::int64_t parameter_bytes() const;
   std::int64_t moment_bytes() const;
   std::int64_t gradient_bytes() const;
+  std::int64_t residual_bytes() const;
 
  private:
   // A unit, and this rank's part of it.
@@ -139,6 +148,8 @@ class ZeroOptimiser {
   std::vector<Stretch> StretchesOf(std::size_t unit, const collectives::RankShare& share) const;
   // Adds up over the rows and ranks.
   absl::Status SumGradient(std::size_t unit);
+  // Adds up the whole gradient of a unit over the ranks.
+  absl::Status SumOverRanks(std::size_t unit, std::span<float> gradient);
   // Makes the gradients of replicas those of the first rank of the tensor-parallel group.
   absl::Status ShareReplicas(std::size_t unit);
   // Returns the norms of what counts of the gradients in the share of a rank, which this one has.
@@ -165,6 +176,9 @@ class ZeroOptimiser {
   const at::Tensor kept_parameters_;
   // In stages 2 and 3 the gradient that a step reads; otherwise undefined.
   const at::Tensor kept_gradient_;
+  bool compresses_ = false;
+  // By unit; empty where nothing has been taken.
+  std::vector<std::vector<float>> residuals_;
   FlatOptimiser optimiser_;
 };
 

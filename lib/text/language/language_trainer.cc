@@ -73,6 +73,11 @@ absl::Status TrainerOptions::Validate() const {
           "tensor parallelism divides matrices that are trained, not those below an adapter");
     }
   }
+  if (compress_gradients && zero_stage >= training::ZeroStage::kGradients) {
+    return runtime::InvalidArgument(
+        "ZeRO stages 2 and 3 divide gradients, but what rounding takes of compressed ones is as "
+        "large as all of them");
+  }
   if (tensor_parallel < 1) {
     return runtime::InvalidArgument("tensor parallelism of " + std::to_string(tensor_parallel) +
                                     " ranks is less than 1");
@@ -204,6 +209,7 @@ LanguageTrainer::State::State(Gpt2Parameters from, const TrainerOptions& trainer
   }
   optimiser = std::make_unique<training::ZeroOptimiser>(
       options.optimiser, options.zero_stage, std::move(arrays), grid->data(), std::move(replicas));
+  if (options.compress_gradients) optimiser->CompressGradients();
   if (adapts()) {
     std::vector<float> values(static_cast<std::size_t>(layout.total));
     layout.Initialise(options.seed, values);
@@ -257,6 +263,7 @@ absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& bat
     SHOAL_ASSIGN_OR_RETURN(const double norm, optimiser->GradientNorm());
     report.gradient_norm = norm / sums[1];
     if (!std::isfinite(report.gradient_norm)) {
+      optimiser->DropResiduals();
       return collectives::SharedFailure("the gradient of step " + std::to_string(report.step) +
                                         " is not finite");
     }
@@ -310,6 +317,7 @@ std::int64_t LanguageTrainer::parameter_bytes() const {
 }
 std::int64_t LanguageTrainer::moment_bytes() const { return state_->optimiser->moment_bytes(); }
 std::int64_t LanguageTrainer::gradient_bytes() const { return state_->optimiser->gradient_bytes(); }
+std::int64_t LanguageTrainer::residual_bytes() const { return state_->optimiser->residual_bytes(); }
 
 absl::StatusOr<Gpt2Parameters> LanguageTrainer::Parameters(Receivers receivers) {
   return model::GuardTorch("parameters", [&]() -> absl::StatusOr<Gpt2Parameters> {
@@ -341,6 +349,7 @@ absl::Status LanguageTrainer::Save(training::Checkpoint& checkpoint) {
     SHOAL_ASSIGN_OR_RETURN(auto moments, state_->optimiser->GatherMoments(Receivers::kRankZero));
     SHOAL_ASSIGN_OR_RETURN(at::Tensor parameters,
                            state_->optimiser->GatherParameters(Receivers::kRankZero));
+    state_->optimiser->DropResiduals();
     std::vector<at::Tensor*> arrays = {&parameters, &moments.first};
     if (training::HasSecondMoment(state_->options.optimiser.kind)) {
       arrays.push_back(&moments.second);
@@ -363,6 +372,7 @@ absl::Status LanguageTrainer::Restore(const training::Checkpoint& checkpoint) {
     const training::FlatOptimiser::Moments& moments = snapshot.moments;
     const bool squares = training::HasSecondMoment(state_->options.optimiser.kind);
     state_->steps = snapshot.steps;
+    state_->optimiser->DropResiduals();
     state_->optimiser->RestoreMoments({state_->Own(moments.first),
                                        squares ? state_->Own(moments.second) : moments.second,
                                        moments.steps});

@@ -58,6 +58,10 @@ struct TrainerOptions {
   // What the ranks divide among them, the same on all of them. It changes no bit of a step. With an
   // adapter, stage 3 is refused.
   training::ZeroStage zero_stage = training::ZeroStage::kNone;
+  // Whether gradients travel between ranks in bfloat16, with what rounding takes added to the next
+  // ones (rl/collectives/rounded_sum.h). What that is takes as much memory of the host as the
+  // gradients, so the stages of ZeRO that divide gradients are refused.
+  bool compress_gradients = false;
   // How many ranks that follow one another divide the blocks' matrices among them
   // (tensor_shards.h); 1 divides none. It changes a step by rounding alone. The stages of ZeRO then
   // divide what is left among the ranks with the same part of the model.
@@ -111,11 +115,12 @@ class LanguageTrainer {
 
   const Gpt2Config& config() const;
   std::int64_t steps() const;
-  // What this rank holds now of the parameters that are trained, of the optimiser's moments and of
-  // gradients, without rounded copies.
+  // What this rank holds now of the parameters that are trained, of the optimiser's moments, of
+  // gradients, without rounded copies, and of what rounding took of compressed ones.
   std::int64_t parameter_bytes() const;
   std::int64_t moment_bytes() const;
   std::int64_t gradient_bytes() const;
+  std::int64_t residual_bytes() const;
   // Returns the current model; an adapter is merged into it. Every rank calls it with the same
   // `receivers`, and the others may get an empty array. Returns the reducer's errors.
   absl::StatusOr<Gpt2Parameters> Parameters(
@@ -126,7 +131,8 @@ class LanguageTrainer {
   // Adds files with the trained parameters, the optimiser and the counters to `checkpoint`. A
   // trainer of the same start and options that restores them continues with the same bits on as
   // many ranks; the number of ranks, tensor parallelism and the ZeRO stage may change. Every rank
-  // calls it, and rank 0 alone gets files. Returns the reducer's errors.
+  // calls it, and rank 0 alone gets files. What rounding took of compressed gradients is dropped
+  // by all, as it is not in the files. Returns the reducer's errors.
   absl::Status Save(training::Checkpoint& checkpoint);
   // Returns FAILED_PRECONDITION when the checkpoint is of another model or optimiser, DATA_LOSS
   // when it is malformed. After an error the trainer is unchanged.

@@ -66,6 +66,10 @@ TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptio
   TrainerMemory memory{.parameters = parameters, .trained = options.adapter ? trained : parameters};
   memory.moment_bytes = kFloat * (divides(ZeroStage::kOptimiser) ? share : trained) *
                         (training::HasSecondMoment(options.optimiser.kind) ? 2 : 1);
+  if (options.compress_gradients && ranks > 1) {
+    memory.residual_bytes =
+        kFloat * trained + kRounded * *std::max_element(units.begin(), units.end());
+  }
   if (divides(ZeroStage::kParameters)) {
     DivideParameters(units, share, arrays, rounded, memory);
     return memory;
@@ -93,7 +97,8 @@ std::string ToJson(const TrainerMemory& memory) {
                         {"gradient_bytes", memory.gradient_bytes},
                         {"kept_parameter_bytes", memory.kept_parameter_bytes},
                         {"kept_gradient_bytes", memory.kept_gradient_bytes},
-                        {"moment_bytes", memory.moment_bytes}}
+                        {"moment_bytes", memory.moment_bytes},
+                        {"residual_bytes", memory.residual_bytes}}
       .dump();
 }
 

@@ -27,6 +27,9 @@ struct TrainerMemory {
   std::int64_t kept_parameter_bytes = 0;
   std::int64_t kept_gradient_bytes = 0;
   std::int64_t moment_bytes = 0;
+  // At most, on the host: what rounding takes of compressed gradients, and what they are rounded to
+  // for the way, of the largest unit.
+  std::int64_t residual_bytes = 0;
 };
 
 // The ranks of a group, and the threads of each.
