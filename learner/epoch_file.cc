@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/epoch_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -23,6 +24,10 @@ absl::StatusOr<std::uint64_t> ReadEpoch(const std::string& path) {
     return runtime::DataLoss(path + " does not hold an epoch: \"" + *bytes + "\"");
   }
   return epoch;
+}
+
+std::uint64_t FirstEpoch(bool deterministic, const runtime::Clock& clock) {
+  return deterministic ? 1 : std::max<std::uint64_t>(1, clock.UnixNanos() / 1'000'000);
 }
 
 absl::Status WriteEpoch(const std::string& path, std::uint64_t epoch) {

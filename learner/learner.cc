@@ -35,7 +35,6 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/thread.h"
-#include "platform/transport/address_list.h"
 #include "platform/transport/server.h"
 #include "replay/client/sampler.h"
 #include "replay/client/shard_admin.h"
@@ -51,44 +50,12 @@ namespace shoal::learner {
 namespace {
 
 constexpr int kForgivenInARow = 10;
-constexpr std::chrono::seconds kExclusionTimeout(5);
 constexpr std::size_t kDigestBytes = 64;
 constexpr std::int64_t kShownClonings = 50;
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
-
-// What a checkpoint's note says: the steps of environments so far, and the version of the
-// parameters.
-struct Note {
-  double environment_steps = 0;
-  parameters::Version version;
-};
-
-std::string ToText(const Note& note) {
-  return nlohmann::json{{"environment_steps", note.environment_steps},
-                        {"epoch", note.version.epoch},
-                        {"step", note.version.step}}
-      .dump();
-}
-
-// What a note lacks, as those of earlier versions of this program do, is 0.
-Note ParseNote(const std::string& text) {
-  const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  Note note;
-  const auto read = [&parsed](const char* name, auto& number) {
-    if (!parsed.is_object()) return;
-    const auto found = parsed.find(name);
-    if (found != parsed.end() && found->is_number()) found->get_to(number);
-  };
-  read("environment_steps", note.environment_steps);
-  read("epoch", note.version.epoch);
-  read("step", note.version.step);
-  return note;
-}
-
-std::string CheckpointsFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
 
 }  // namespace
 
@@ -118,64 +85,6 @@ bool Learner::finished() const {
 std::int64_t Learner::rank() const { return parts_->reducer->rank(); }
 std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 
-absl::Status Learner::Resume() {
-  const std::string& other = setup_.learner.start_from;
-  SHOAL_ASSIGN_OR_RETURN(parts_->checkpoints, MakeCheckpoints());
-  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
-  parts_->has_checkpoint = loaded.ok() && loaded->survives;
-  if (absl::IsNotFound(loaded.status()) && !other.empty()) {
-    loaded = LoadCheckpoint(other);
-    if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
-  }
-  if (loaded.ok()) {
-    parts_->environment_steps = ParseNote(loaded->note).environment_steps;
-    parts_->earlier_environment_steps = parts_->environment_steps;
-  } else if (!absl::IsNotFound(loaded.status())) {
-    return loaded.status();
-  }
-  return CompareRanks("at start");
-}
-
-absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> Learner::MakeCheckpoints() {
-  return training::SharedCheckpoints::Create(
-      {.root = CheckpointsFolder(setup_.run.path()), .keep = algorithms::kKeptCheckpoints},
-      *parts_->reducer);
-}
-
-absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(const std::string& run_folder) {
-  const std::string folder = CheckpointsFolder(run_folder);
-  SHOAL_ASSIGN_OR_RETURN(const training::SharedCheckpoint found,
-                         training::ReadSharedCheckpoint(folder, *parts_->reducer));
-  for (const std::string& problem : found.problems) {
-    spdlog::warn("event=checkpoint_damaged problem={}", runtime::Quoted(problem));
-  }
-  auto note = setup_.learner.fit_parameters ? LoadFitting(found.checkpoint, folder)
-                                            : parts_->trainer->Load(found.checkpoint);
-  if (!note.ok()) return runtime::Annotate(note.status(), folder);
-  spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
-               ParseNote(*note).environment_steps, runtime::Quoted(folder));
-  return LoadedCheckpoint{*std::move(note), parts_->checkpoints->Survives(found)};
-}
-
-absl::StatusOr<std::string> Learner::LoadFitting(const training::Checkpoint& checkpoint,
-                                                 const std::string& folder) {
-  SHOAL_ASSIGN_OR_RETURN(algorithms::FittedCheckpoint fitted,
-                         parts_->trainer->LoadFitting(checkpoint));
-  const std::string changes = ToString(fitted.parameters);
-  if (changes.empty() || rank() != 0) return std::move(fitted.note);
-  spdlog::info("event=fitted kept={} changes={}", fitted.parameters.kept.size(),
-               runtime::Quoted(changes));
-  const nlohmann::json report = {{"checkpoint", folder},
-                                 {"kept", fitted.parameters.kept},
-                                 {"changed", fitted.parameters.changed},
-                                 {"added", fitted.parameters.added},
-                                 {"dropped", fitted.parameters.dropped}};
-  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
-      setup_.run.path() + "/fitted.json",
-      report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"));
-  return std::move(fitted.note);
-}
-
 absl::Status Learner::CloneDemonstrations() {
   Parts& parts = *parts_;
   CloningOptions options = setup_.learner.cloning;
@@ -204,11 +113,14 @@ absl::Status Learner::CloneDemonstrations() {
 
 absl::Status Learner::JoinEpoch() {
   const std::string file = setup_.run.path() + "/epoch";
-  SHOAL_ASSIGN_OR_RETURN(std::uint64_t epoch, ReadEpoch(file));
+  SHOAL_ASSIGN_OR_RETURN(const std::uint64_t own, ReadEpoch(file));
+  const std::uint64_t first = setup_.first_epoch > 0
+                                  ? setup_.first_epoch
+                                  : FirstEpoch(setup_.run.deterministic, runtime::SystemClock());
   // A folder may be new, or of a machine that was away for some epochs.
-  auto newest = static_cast<double>(epoch);
-  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span(&newest, std::size_t{1})));
-  epoch = static_cast<std::uint64_t>(newest) + 1;
+  std::array<double, 2> newest = {static_cast<double>(own), static_cast<double>(first)};
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(newest)));
+  const auto epoch = static_cast<std::uint64_t>(newest[0] > 0 ? newest[0] + 1 : newest[1]);
   if (parts_->checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(WriteEpoch(file, epoch));
   // Nobody publishes a version of an epoch that could be taken again.
   SHOAL_RETURN_IF_ERROR(parts_->reducer->Barrier());
@@ -264,41 +176,15 @@ absl::Status Learner::Publish(bool save) {
                                           parts.encoder_version,
                                           std::make_shared<const std::string>(std::move(bytes))};
   // The file must be there before the version is announced: a client may then ask for it.
-  if (save) SHOAL_RETURN_IF_ERROR(parts.publication->Save(parameters));
-  parts.publication->Publish(parameters);
-  return absl::OkStatus();
-}
-
-absl::Status Learner::SaveCheckpoint() {
-  parts_->last_checkpoint = runtime::SystemClock().Now();
-  parts_->has_checkpoint = true;
-  // With asynchronous gradients rank 0 alone has the state.
-  if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(parts_->checkpoints->Settle());
-  parts_->checkpoints->Begin([this]() -> training::SharedCheckpoints::MakeFiles {
-    const auto state =
-        std::make_shared<const algorithms::TrainerCheckpoint>(parts_->trainer->Snapshot(
-            ToText({.environment_steps = parts_->environment_steps, .version = parts_->version})));
-    return [state] { return algorithms::FilesOf(*state); };
-  });
-  return absl::OkStatus();
-}
-
-bool Learner::IsCheckpointDue() const {
-  return parts_->breaker->healthy() &&
-         parts_->trainer->updates() % setup_.learner.checkpoint_every_updates == 0;
-}
-
-bool Learner::IsCheckpointTime() const {
-  // In lock step inference must know from a version alone whether there is a checkpoint of it.
-  if (setup_.run.deterministic) return false;
-  return Seconds(runtime::SystemClock().Now() - parts_->last_checkpoint) >=
-         setup_.learner.checkpoint_every_seconds;
+  const absl::Status saved = save ? parts.publication->Save(parameters) : absl::OkStatus();
+  if (saved.ok() || CanWait(saved)) parts.publication->Publish(parameters);
+  return saved;
 }
 
 absl::Status Learner::Run() {
   const absl::Status end = setup_.learner.asynchronous() ? RunExchange() : RunRounds();
   if (!end.ok()) parts_->reducer->Abort(end);
+  if (absl::IsOutOfRange(end)) NoteDivergence(end);
   return end;
 }
 
@@ -333,7 +219,7 @@ absl::Status Learner::Finish() {
   // Parameters that were trained since the last version are another one.
   if (TrainedNumber() != parts_->published_number) ++parts_->version.step;
   absl::Status saved = parts_->breaker->healthy() ? SaveCheckpoint() : absl::OkStatus();
-  if (saved.ok()) saved = parts_->checkpoints->Settle();
+  if (saved.ok()) saved = Settle();
   if (rank() == 0) {
     if (saved.ok()) saved = Publish(/*save=*/true);
     parts_->publication->Drain();
@@ -363,7 +249,7 @@ absl::StatusOr<bool> Learner::RunRound() {
                                 stopping ? 1.0 : 0.0, parts.checkpoints->written() ? 0.0 : 1.0};
   SHOAL_RETURN_IF_ERROR(parts.reducer->AllReduceSum(std::span<double>(sums)));
   if (sums[1] > 0) return false;
-  if (sums[2] == 0) SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
+  if (sums[2] == 0) SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   if (2 * sums[0] < static_cast<double>(setup_.learner.round_unrolls)) {
     parts.round->Restore(std::exchange(parts.unrolls, {}));
     return true;
@@ -471,13 +357,13 @@ absl::Status Learner::AfterUpdate() {
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
   if (parts.joined != nullptr) {
     parts.is_checkpoint_time = IsCheckpointTime();
-    if (parts.checkpoints->written()) SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
+    if (parts.checkpoints->written()) SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   }
   const bool checkpoint =
       parts.breaker->healthy() && (checkpoint_due || (publishes && parts.is_checkpoint_time));
   if (publishes) {
     ++parts.version.step;
-    SHOAL_RETURN_IF_ERROR(Publish(checkpoint));
+    SHOAL_RETURN_IF_ERROR(Tolerate(Publish(checkpoint), "parameters"));
   }
   if (checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
   const std::int64_t digest_every = setup_.learner.digest_every_updates;
@@ -491,107 +377,6 @@ absl::Status Learner::AfterUpdate() {
   record.publishing_seconds = Seconds(runtime::SystemClock().Now() - begin);
   if (parts.reports != nullptr) parts.reports->Record(record);
   parts.unrolls.clear();
-  return absl::OkStatus();
-}
-
-void Learner::TakeEvaluations() {
-  if (rank() != 0) return;
-  for (const parameters::EvaluationReport& report : parts_->publication->TakeEvaluations()) {
-    if (!parts_->quarantine->Contains(report.version)) parts_->evaluations.push_back(report);
-  }
-}
-
-absl::Status Learner::Judge(const UpdateVitals& vitals) {
-  Parts& parts = *parts_;
-  // A rank's own figures may differ in rounding, so all judge by those of the first.
-  UpdateVitals agreed = vitals;
-  SHOAL_RETURN_IF_ERROR(
-      parts.reducer->Broadcast(std::as_writable_bytes(std::span(&agreed, std::size_t{1}))));
-  parts.verdict = parts.breaker->Judge(agreed);
-  // An update that is skipped says nothing of them.
-  if (parts.verdict.action != BreakerAction::kSkip) parts.evaluations.clear();
-  if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
-  return collectives::SharedFailure(absl::StrFormat(
-      "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "
-      "%g, explained variance %g, return %g, evaluation %g, lost episodes %d of %d, "
-      "drift of log-probabilities %g",
-      agreed.gradient_norm, agreed.approximate_kl, agreed.clip_fraction, agreed.entropy,
-      agreed.effective_sample_size, agreed.explained_variance, agreed.episode_return,
-      agreed.evaluation_return, agreed.lost_episodes, agreed.lost_episodes + agreed.episodes,
-      agreed.log_probability_drift));
-}
-
-absl::Status Learner::Obey(const absl::Status& failure) {
-  Parts& parts = *parts_;
-  // The breaker has seen no report where numbers were not finite.
-  if (!parts.verdict.symptom) parts.verdict = parts.breaker->Judge({.finite = false});
-  const Verdict verdict = parts.verdict;
-  const std::int64_t update = parts.trainer->updates();
-  parts.unrolls.clear();
-  spdlog::error("event=update_undone update={} reason={} action={} numbers={}", update,
-                ToString(*verdict.symptom), ToString(verdict.action),
-                runtime::Quoted(runtime::Message(failure)));
-  if (parts.reports != nullptr) parts.reports->RecordVerdict(update, verdict);
-  if (verdict.action == BreakerAction::kSkip) {
-    if (!setup_.run.deterministic) return absl::OkStatus();
-    // In lock step actors wait for a version after each round.
-    ++parts.version.step;
-    return Publish(/*save=*/false);
-  }
-  const bool goes_back = verdict.action == BreakerAction::kRollBack;
-  if (goes_back && !setup_.run.deterministic) return RollBack();
-  return runtime::OutOfRange(
-      "training diverged after update " + std::to_string(update) + " (" +
-      ToString(*verdict.symptom) + "), and " +
-      (goes_back ? "run.deterministic allows no rollback: " : "rollbacks did not help: ") +
-      runtime::Message(failure));
-}
-
-absl::Status Learner::RollBack() {
-  Parts& parts = *parts_;
-  SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
-  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
-  if (absl::IsNotFound(loaded.status())) {
-    return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
-  }
-  if (!loaded.ok()) return loaded.status();
-  // They are of versions that are condemned now.
-  parts.evaluations.clear();
-  SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
-  SHOAL_RETURN_IF_ERROR(
-      Condemn(ParseNote(loaded->note).version, TrainedNumber() == parts.epoch_number));
-  SHOAL_RETURN_IF_ERROR(JoinEpoch());
-  parts.epoch_number = TrainedNumber();
-  parts.breaker->RolledBack();
-  spdlog::warn("event=rolled_back update={} version={}", parts.trainer->updates(),
-               parameters::ToString(parts.version));
-  return Publish(/*save=*/true);
-}
-
-absl::Status Learner::Condemn(const parameters::Version& saved, bool continued) {
-  Parts& parts = *parts_;
-  const std::vector<VersionRange> ranges = VersionsAfter(saved, parts.version, continued);
-  parts.quarantine->Add(ranges);
-  if (parts.checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
-  if (rank() != 0) return absl::OkStatus();
-  SHOAL_ASSIGN_OR_RETURN(const auto shards,
-                         transport::AddressList::Create(
-                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
-  for (const VersionRange& range : ranges) {
-    proto::ExcludeRequest request;
-    request.set_epoch(range.epoch);
-    request.set_first_step(range.first_step);
-    request.set_last_step(range.last_step);
-    const auto answers =
-        replay::client::ExcludeFromShards(shards.addresses(), request, kExclusionTimeout);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      spdlog::warn("event=versions_excluded epoch={} first={} last={} shard={} {}", range.epoch,
-                   range.first_step, range.last_step, shards.addresses()[i],
-                   answers[i].ok()
-                       ? "items=" + std::to_string(answers[i]->removed())
-                       : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
-    }
-  }
   return absl::OkStatus();
 }
 

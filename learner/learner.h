@@ -3,11 +3,12 @@
 // parameters.
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
-// update, save checkpoints. Rank 0 publishes and reports metrics. Files in the run's folder: epoch,
-// unrolls*.log, quarantine, checkpoints/, and of rank 0 parameters/, learner.jsonl, and fitted.json
-// where a checkpoint of another policy was fitted. Ranks of several machines may have a folder of
-// their own each: checkpoints are divided among these (rl/training/shared_checkpoints.h), and all
-// know epoch and quarantine.
+// update, save checkpoints. A checkpoint for which the disk has no room is not saved, and training
+// goes on until the last one; not so in lock step. Rank 0 publishes and reports metrics. Files in
+// the run's folder: epoch, unrolls*.log, quarantine, checkpoints/, and of rank 0 parameters/,
+// learner.jsonl, and fitted.json where a checkpoint of another policy was fitted. Ranks of several
+// machines may have a folder of their own each: checkpoints are divided among these
+// (rl/training/shared_checkpoints.h), and all know epoch and quarantine.
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
@@ -16,7 +17,8 @@
 // checkpoint are excluded from replay and from what this learner trains on (unrolls/quarantine.h),
 // and publication goes on under the next epoch, so that no version is published twice. Past the
 // last rollback, and in place of the first one in deterministic mode, where actors wait for the
-// next version of this epoch, Run returns OUT_OF_RANGE.
+// next version of this epoch, Run returns OUT_OF_RANGE and leaves the file "diverged", and Create
+// returns OUT_OF_RANGE until somebody removes it.
 //
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
@@ -61,6 +63,8 @@ struct LearnerSetup {
   algorithms::AlgorithmOptions algorithm;
   runtime::RunOptions run;
   runtime::ClusterOptions cluster;
+  // The epoch of a run whose folders have none; 0 for what FirstEpoch says (epoch_file.h).
+  std::uint64_t first_epoch = 0;
   // The number of this process among the ranks of its machine, which share the GPUs.
   std::int64_t local_rank = 0;
   // Where a launched rank reports its exchanges (collectives::Launched), or null.
@@ -110,12 +114,24 @@ class Learner {
   absl::Status RunExchange();
   // Saves and publishes what training ended with.
   absl::Status Finish();
+  // OUT_OF_RANGE, on all ranks, where the folder of one says that training diverged.
+  absl::Status CheckDivergence();
+  // Leaves the reason in the folder, for which no learner starts there any more.
+  void NoteDivergence(const absl::Status& reason);
   absl::Status JoinEpoch();
   absl::Status Resume();
   struct LoadedCheckpoint {
-    std::string note;
+    // That of its parameters.
+    parameters::Version version;
+    double environment_steps = 0;
     // Whether it would still be there if any one folder of the ranks were lost.
     bool survives = false;
+  };
+  // What a checkpoint of this run has: the version of its parameters, and the number of updates and
+  // clonings that made them.
+  struct SavedState {
+    parameters::Version version;
+    std::int64_t number = 0;
   };
   // All ranks call these three together. The errors are those of ReadSharedCheckpoint and
   // PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
@@ -135,12 +151,20 @@ class Learner {
   absl::Status UpdatePriorities();
   absl::Status AfterUpdate();
   absl::Status CompareRanks(const std::string& when);
-  // Publishes the parameters as the current version, which they must be the only ones to have.
+  // Publishes the parameters as the current version, which they must be the only ones to have; also
+  // where it returns that saving them can wait.
   absl::Status Publish(bool save);
   // The number of updates and clonings that made the parameters.
   std::int64_t TrainedNumber() const;
   // Begins to save what there is now, on all ranks.
   absl::Status SaveCheckpoint();
+  // Waits until the checkpoint that is under way counts, on all ranks.
+  absl::Status Settle();
+  // Whether training can go on although something was not saved: the disk is full, and the next one
+  // may find room.
+  bool CanWait(const absl::Status& saved) const;
+  // Makes of such a failure to save a checkpoint or parameters, which `what` says, a warning.
+  absl::Status Tolerate(const absl::Status& saved, const std::string& what);
   bool IsCheckpointDue() const;
   bool IsCheckpointTime() const;
   // Tells all ranks which versions and unrolls the folder of each knows of.
@@ -153,7 +177,8 @@ class Learner {
   // Does what the verdict on an update that was undone asks for, `failure` being why it was.
   absl::Status Obey(const absl::Status& failure);
   absl::Status RollBack();
-  absl::Status Condemn(const parameters::Version& saved, bool continued);
+  // Condemns all versions that were published after `saved`.
+  absl::Status Condemn(const SavedState& saved);
   absl::Status Forgive(const absl::Status& failure);
 
   const LearnerSetup setup_;

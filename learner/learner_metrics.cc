@@ -245,6 +245,14 @@ void LearnerMetrics::RecordGradient(const std::string& fate) {
   metrics_.Counter(info, {{"fate", fate}}).Increment();
 }
 
+void LearnerMetrics::RecordNotSaved(const std::string& what) {
+  metrics_
+      .Counter(TrainingMetric("not_saved_total", "saves", "what the disk had no room for",
+                              "Checkpoints and parameters that were not saved: the disk is full."),
+               {{"what", what}})
+      .Increment();
+}
+
 void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) {
   const std::string reason = verdict.symptom ? ToString(*verdict.symptom) : "none";
   const std::string action = ToString(verdict.action);

@@ -70,6 +70,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "seconds",
                 .min = 0.1,
                 .max = kMany});
+  visitor.Knob("keep_checkpoints", keep_checkpoints,
+               {.help = "newest checkpoints kept; a rollback goes back no further than the oldest",
+                .unit = "checkpoints",
+                .min = 1,
+                .max = 10000});
   visitor.Knob("keep_parameters", keep_parameters,
                {.help = "newest parameter files kept, besides the initial one",
                 .unit = "files",

@@ -53,6 +53,8 @@ struct LearnerOptions {
   // A checkpoint is due after this many updates or this time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
   double checkpoint_every_seconds = 2;
+  // How many of the newest checkpoints are kept. A rollback reaches no further back.
+  std::int64_t keep_checkpoints = 3;
   // How many of the newest parameter files are kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;
   // Memory for recent parameters, besides the newest, that are served without reading a file.

@@ -65,6 +65,7 @@ absl::Status Learner::Start() {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +
                                     std::to_string(ranks));
   }
+  SHOAL_RETURN_IF_ERROR(CheckDivergence());
   SHOAL_ASSIGN_OR_RETURN(const model::ComputeDevice device, DeviceOf(options, setup_.local_rank));
   parts.metrics.ExposeGpu(device.name);
   SHOAL_ASSIGN_OR_RETURN(
@@ -150,7 +151,7 @@ absl::Status Learner::Start() {
   parts.epoch_number = TrainedNumber();
   // A rollback needs a checkpoint to go back to.
   if (!parts.has_checkpoint) SHOAL_RETURN_IF_ERROR(SaveCheckpoint());
-  SHOAL_RETURN_IF_ERROR(parts.checkpoints->Settle());
+  SHOAL_RETURN_IF_ERROR(Settle());
   SHOAL_RETURN_IF_ERROR(Publish(/*save=*/true));
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(BeginExchange());
   if (setup_.local_rank != 0 || options.health_listen.empty()) return absl::OkStatus();

@@ -94,6 +94,9 @@ struct Learner::Parts {
   std::string encoder_version;
   EpisodeReturns episodes;
   double environment_steps = 0;
+  // The newest checkpoint that counts, and the one that is under way.
+  SavedState saved;
+  SavedState saving;
   // Whether this run has a checkpoint of its own that the loss of one folder would leave.
   bool has_checkpoint = false;
   // Whether the time between checkpoints was over when the round began.

@@ -11,19 +11,27 @@ namespace shoal::learner {
 
 std::vector<VersionRange> VersionsAfter(const parameters::Version& saved,
                                         const parameters::Version& current, bool continued) {
+  constexpr std::uint64_t kMostEpochs = 1000;
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
   std::vector<VersionRange> ranges;
   const auto add = [&ranges](std::uint64_t epoch, std::uint64_t first, std::uint64_t last) {
     if (first <= last) ranges.push_back({epoch, first, last});
   };
-  if (continued && saved.epoch < current.epoch) {
+  if (saved.epoch > current.epoch) return ranges;
+  if (saved.epoch == current.epoch) {
+    add(current.epoch, saved.step + 1, current.step);
+    return ranges;
+  }
+  if (continued) {
     add(current.epoch, 1, current.step);
     return ranges;
   }
-  for (std::uint64_t epoch = saved.epoch; epoch <= current.epoch; ++epoch) {
-    const std::uint64_t last =
-        epoch == current.epoch ? current.step : std::numeric_limits<std::uint64_t>::max();
-    add(epoch, epoch == saved.epoch ? saved.step + 1 : 0, last);
+  add(saved.epoch, saved.step + 1, kLast);
+  const std::uint64_t between = std::min(current.epoch - saved.epoch - 1, kMostEpochs);
+  for (std::uint64_t epoch = current.epoch - between; epoch < current.epoch; ++epoch) {
+    add(epoch, 0, kLast);
   }
+  add(current.epoch, 0, current.step);
   return ranges;
 }
 

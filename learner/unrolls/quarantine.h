@@ -27,7 +27,9 @@ struct VersionRange {
 
 // Returns the versions that were published after the parameters `saved` and up to `current`. With
 // `continued`, the epoch of `current` began from those very parameters, so its step 0 is none of
-// them, and neither are the versions of epochs before. None if `saved` is newer than `current`.
+// them, and neither are the versions of epochs before. None if `saved` is newer than `current`. Of
+// epochs between, the last thousand: numbers may be far apart where a folder was new
+// (../epoch_file.h).
 std::vector<VersionRange> VersionsAfter(const parameters::Version& saved,
                                         const parameters::Version& current, bool continued);
 

@@ -3,6 +3,7 @@
 
 #include <absl/strings/str_split.h>
 #include <grpcpp/client_context.h>
+#include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -415,6 +416,89 @@ TEST_CASE("training that cannot be saved ends with OUT_OF_RANGE and leaves the l
   setup.learner.breaker.max_rollbacks = 0;
   REQUIRE(absl::IsOutOfRange(RunAlone(setup, {})));
   REQUIRE(NewestCheckpoint(setup) == 6);
+  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    REQUIRE(quarantine.Contains({1, step}) == (step == 7));
+  }
+  const std::string diverged = setup.run.path() + "/diverged";
+  REQUIRE(runtime::ReadFile(diverged).value().starts_with("training diverged after update 7 ("));
+
+  setup.learner.breaker.max_rollbacks = 1;
+  const absl::Status refused = RunAlone(setup, {});
+  REQUIRE(absl::IsOutOfRange(refused));
+  REQUIRE(runtime::Message(refused).find(diverged) != std::string::npos);
+  REQUIRE(NewestCheckpoint(setup) == 6);
+  std::filesystem::remove(diverged);
+  REQUIRE(RunAlone(setup, {}).ok());
+  REQUIRE(NewestCheckpoint(setup) == 8);
+}
+
+// Takes all room from the next file of this name that is written in the folder of a run.
+void FillDisk(const LearnerSetup& setup, const std::string& name) {
+  const std::string path = setup.run.path() + "/" + name + ".tmp-" + std::to_string(::getpid());
+  std::filesystem::create_symlink("/dev/full", path);
+}
+
+TEST_CASE("a disk that is full costs a checkpoint, and no training") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.keep_checkpoints = 1;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 2) FillDisk(setup, "checkpoints/LATEST");
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(Lines(setup).size() == kUpdates);
+  REQUIRE(NewestCheckpoint(setup) == kUpdates);
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(setup.run.path() + "/checkpoints")) {
+    names.insert(entry.path().filename());
+  }
+  REQUIRE(names == std::set<std::string>{"LATEST", "checkpoint-000000000004"});
+}
+
+TEST_CASE("a run whose last checkpoint has no room ends with an error that names the folder") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.checkpoint_every_updates = 100;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 1) FillDisk(setup, "checkpoints/LATEST");
+  });
+  REQUIRE(absl::IsResourceExhausted(end));
+  REQUIRE(runtime::Message(end).starts_with(setup.run.path() + "/checkpoints has room for "));
+}
+
+TEST_CASE("a run begins above the epochs that replay and inference remember of another folder") {
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder lost;
+  replay::ShardServer shard({.name = "unrolls", .max_staleness = 4});
+  for (const std::int64_t epoch : {7, 2000}) {
+    Fill(shard.shard(), epoch);
+    LearnerSetup setup = Setup(epoch == 7 ? lost : folder, shard.address());
+    setup.learner.listen = "unix:" + folder.At("learner");
+    setup.first_epoch = static_cast<std::uint64_t>(epoch);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+    const absl::Status end = RunAlone(setup, [&](int sum) {
+      if (sum > 1) return;
+      proto::SubscribeRequest request;
+      request.set_protocol_version(transport::kProtocolVersion);
+      request.mutable_known()->set_epoch(static_cast<std::uint64_t>(epoch) - 1);
+      request.mutable_known()->set_step(1000);
+      const auto stub = proto::Parameters::NewStub(transport::CreateChannel(setup.learner.listen));
+      proto::ParametersPart part;
+      REQUIRE(stub->Subscribe(&context, request)->Read(&part));
+      REQUIRE(part.version().epoch() == static_cast<std::uint64_t>(epoch));
+    });
+    INFO(end);
+    REQUIRE(end.ok());
+    REQUIRE(NewestCheckpoint(setup) == kUpdates);
+  }
 }
 
 TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_RANGE") {
@@ -427,6 +511,10 @@ TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_
     std::filesystem::remove_all(setup.run.path() + "/checkpoints");
   });
   REQUIRE(absl::IsOutOfRange(end));
+  // They are condemned before anything else can fail.
+  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
+  REQUIRE(quarantine.Contains({1, 7}));
+  REQUIRE_FALSE(quarantine.Contains({1, 6}));
 }
 
 TEST_CASE("parameters that were trained after the last version are published as another one") {

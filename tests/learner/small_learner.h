@@ -89,6 +89,7 @@ inline LearnerSetup Setup(const doubles::TemporaryFolder& folder, const std::str
   setup.learner.checkpoint_every_updates = 1;
   setup.learner.updates = kUpdates;
   setup.run.directory = folder.path();
+  setup.first_epoch = 1;
   setup.cluster.replay = {shard};
   return setup;
 }

@@ -36,6 +36,9 @@ namespace {
 
 using model::FloatsOf;
 
+// How many of the newest checkpoints Save keeps.
+constexpr std::int64_t kKeptCheckpoints = 3;
+
 }  // namespace
 
 struct PolicyTrainer::State {

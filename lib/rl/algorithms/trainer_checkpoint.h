@@ -52,9 +52,6 @@ struct FittedCheckpoint {
   model::FitReport parameters;
 };
 
-// How many of the newest checkpoints a trainer's folder keeps.
-inline constexpr std::int64_t kKeptCheckpoints = 3;
-
 // Returns the files of a checkpoint, numbered by updates and clonings.
 training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint);
 

@@ -31,6 +31,14 @@ TEST_CASE("behind an older checkpoint whole epochs are condemned") {
   REQUIRE(VersionsAfter({3, 5}, {5, 2}, false) == Ranges{{3, 6, kLast}, {4, 0, kLast}, {5, 0, 2}});
 }
 
+TEST_CASE("of epochs that are far apart the last ones are condemned") {
+  const Ranges ranges = VersionsAfter({3, 5}, {1'800'000'000'000, 2}, false);
+  REQUIRE(ranges.size() == 1002);
+  REQUIRE(ranges.front() == VersionRange{3, 6, kLast});
+  REQUIRE(ranges[1] == VersionRange{1'799'999'999'000, 0, kLast});
+  REQUIRE(ranges.back() == VersionRange{1'800'000'000'000, 0, 2});
+}
+
 TEST_CASE("condemned versions are known after a restart") {
   const doubles::TemporaryFolder folder;
   auto quarantine = Quarantine::Read(folder.At("quarantine")).value();

@@ -9,6 +9,7 @@
 
 #include "learner/epoch_file.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/clock.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::learner {
@@ -99,6 +100,14 @@ TEST_CASE("a folder without an epoch has epoch 0, and then the one that was writ
   REQUIRE(*ReadEpoch(path) == 0);
   REQUIRE(WriteEpoch(path, 7).ok());
   REQUIRE(*ReadEpoch(path) == 7);
+}
+
+TEST_CASE("a run begins with the milliseconds of the clock, and in lock step with epoch 1") {
+  const std::uint64_t before = runtime::SystemClock().UnixNanos() / 1'000'000;
+  const std::uint64_t first = FirstEpoch(false, runtime::SystemClock());
+  REQUIRE(first >= before);
+  REQUIRE(first <= runtime::SystemClock().UnixNanos() / 1'000'000);
+  REQUIRE(FirstEpoch(true, runtime::SystemClock()) == 1);
 }
 
 TEST_CASE("an epoch file that holds no number is an error, never epoch one", "[epoch]") {

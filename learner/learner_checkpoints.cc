@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a learner saves, and what it goes on from.
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "learner/learner.h"
+#include "learner/learner_metrics.h"
+#include "learner/learner_parts.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
+#include "rl/algorithms/policy_trainer.h"
+
+namespace shoal::learner {
+namespace {
+
+// What a checkpoint's note says: the steps of environments so far, and the version of the
+// parameters.
+struct Note {
+  double environment_steps = 0;
+  parameters::Version version;
+};
+
+std::string ToText(const Note& note) {
+  return nlohmann::json{{"environment_steps", note.environment_steps},
+                        {"epoch", note.version.epoch},
+                        {"step", note.version.step}}
+      .dump();
+}
+
+// What a note lacks, as those of earlier versions of this program do, is 0.
+Note ParseNote(const std::string& text) {
+  const auto parsed = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Note note;
+  const auto read = [&parsed](const char* name, auto& number) {
+    if (!parsed.is_object()) return;
+    const auto found = parsed.find(name);
+    if (found != parsed.end() && found->is_number()) found->get_to(number);
+  };
+  read("environment_steps", note.environment_steps);
+  read("epoch", note.version.epoch);
+  read("step", note.version.step);
+  return note;
+}
+
+std::string CheckpointsFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
+
+}  // namespace
+
+absl::Status Learner::Resume() {
+  const std::string& other = setup_.learner.start_from;
+  SHOAL_ASSIGN_OR_RETURN(parts_->checkpoints, MakeCheckpoints());
+  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  parts_->has_checkpoint = loaded.ok() && loaded->survives;
+  if (loaded.ok()) parts_->saved = {loaded->version, TrainedNumber()};
+  if (absl::IsNotFound(loaded.status()) && !other.empty()) {
+    loaded = LoadCheckpoint(other);
+    if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
+  }
+  if (loaded.ok()) {
+    parts_->environment_steps = loaded->environment_steps;
+    parts_->earlier_environment_steps = parts_->environment_steps;
+  } else if (!absl::IsNotFound(loaded.status())) {
+    return loaded.status();
+  }
+  return CompareRanks("at start");
+}
+
+absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> Learner::MakeCheckpoints() {
+  return training::SharedCheckpoints::Create(
+      {.root = CheckpointsFolder(setup_.run.path()), .keep = setup_.learner.keep_checkpoints},
+      *parts_->reducer);
+}
+
+absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(const std::string& run_folder) {
+  const std::string folder = CheckpointsFolder(run_folder);
+  SHOAL_ASSIGN_OR_RETURN(const training::SharedCheckpoint found,
+                         training::ReadSharedCheckpoint(folder, *parts_->reducer));
+  for (const std::string& problem : found.problems) {
+    spdlog::warn("event=checkpoint_damaged problem={}", runtime::Quoted(problem));
+  }
+  auto text = setup_.learner.fit_parameters ? LoadFitting(found.checkpoint, folder)
+                                            : parts_->trainer->Load(found.checkpoint);
+  if (!text.ok()) return runtime::Annotate(text.status(), folder);
+  const Note note = ParseNote(*text);
+  spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
+               note.environment_steps, runtime::Quoted(folder));
+  return LoadedCheckpoint{note.version, note.environment_steps,
+                          parts_->checkpoints->Survives(found)};
+}
+
+absl::StatusOr<std::string> Learner::LoadFitting(const training::Checkpoint& checkpoint,
+                                                 const std::string& folder) {
+  SHOAL_ASSIGN_OR_RETURN(algorithms::FittedCheckpoint fitted,
+                         parts_->trainer->LoadFitting(checkpoint));
+  const std::string changes = ToString(fitted.parameters);
+  if (changes.empty() || rank() != 0) return std::move(fitted.note);
+  spdlog::info("event=fitted kept={} changes={}", fitted.parameters.kept.size(),
+               runtime::Quoted(changes));
+  const nlohmann::json report = {{"checkpoint", folder},
+                                 {"kept", fitted.parameters.kept},
+                                 {"changed", fitted.parameters.changed},
+                                 {"added", fitted.parameters.added},
+                                 {"dropped", fitted.parameters.dropped}};
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(
+      setup_.run.path() + "/fitted.json",
+      report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"));
+  return std::move(fitted.note);
+}
+
+absl::Status Learner::SaveCheckpoint() {
+  parts_->last_checkpoint = runtime::SystemClock().Now();
+  parts_->has_checkpoint = true;
+  // With asynchronous gradients rank 0 alone has the state.
+  if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
+  parts_->saving = {parts_->version, TrainedNumber()};
+  parts_->checkpoints->Begin([this]() -> training::SharedCheckpoints::MakeFiles {
+    const auto state =
+        std::make_shared<const algorithms::TrainerCheckpoint>(parts_->trainer->Snapshot(
+            ToText({.environment_steps = parts_->environment_steps, .version = parts_->version})));
+    return [state] { return algorithms::FilesOf(*state); };
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Learner::Settle() {
+  if (!parts_->checkpoints->under_way()) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(parts_->checkpoints->Settle());
+  parts_->saved = parts_->saving;
+  return absl::OkStatus();
+}
+
+bool Learner::CanWait(const absl::Status& saved) const {
+  // In lock step inference counts on what a version says of its checkpoint.
+  return absl::IsResourceExhausted(saved) && !setup_.run.deterministic;
+}
+
+absl::Status Learner::Tolerate(const absl::Status& saved, const std::string& what) {
+  if (saved.ok() || !CanWait(saved)) return saved;
+  spdlog::warn("event=not_saved what={} folder={} reason={}", what,
+               runtime::Quoted(setup_.run.path()), runtime::Quoted(runtime::Message(saved)));
+  if (parts_->reports != nullptr) parts_->reports->RecordNotSaved(what);
+  return absl::OkStatus();
+}
+
+bool Learner::IsCheckpointDue() const {
+  return parts_->breaker->healthy() &&
+         parts_->trainer->updates() % setup_.learner.checkpoint_every_updates == 0;
+}
+
+bool Learner::IsCheckpointTime() const {
+  // In lock step inference must know from a version alone whether there is a checkpoint of it.
+  if (setup_.run.deterministic) return false;
+  const std::chrono::duration<double> since =
+      runtime::SystemClock().Now() - parts_->last_checkpoint;
+  return since.count() >= setup_.learner.checkpoint_every_seconds;
+}
+
+}  // namespace shoal::learner

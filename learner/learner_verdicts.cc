@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a learner does with the verdicts of its circuit breaker.
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "learner/circuit_breaker.h"
+#include "learner/learner.h"
+#include "learner/learner_metrics.h"
+#include "learner/learner_parts.h"
+#include "learner/publication.h"
+#include "learner/unrolls/quarantine.h"
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/log.h"
+#include "platform/transport/address_list.h"
+#include "replay/client/shard_admin.h"
+
+namespace shoal::learner {
+namespace {
+
+constexpr std::chrono::seconds kExclusionTimeout(5);
+
+std::string DivergenceFile(const std::string& run_folder) { return run_folder + "/diverged"; }
+
+}  // namespace
+
+absl::Status Learner::CheckDivergence() {
+  const std::string file = DivergenceFile(setup_.run.path());
+  const absl::StatusOr<std::string> reason = runtime::ReadFile(file);
+  std::array<double, 1> found = {absl::IsNotFound(reason.status()) ? 0.0 : 1.0};
+  const bool own = found[0] > 0;
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(found)));
+  if (found[0] == 0) return absl::OkStatus();
+  if (!own) return runtime::OutOfRange("another rank's folder says that training diverged");
+  const std::string said = reason.ok() ? *reason : runtime::Message(reason.status());
+  return runtime::OutOfRange(
+      file +
+      " is there, so nothing is trained: remove it to go on from the last checkpoint, or use "
+      "shoal train --resume. It says: " +
+      std::string(absl::StripTrailingAsciiWhitespace(said)));
+}
+
+void Learner::NoteDivergence(const absl::Status& reason) {
+  if (!parts_->checkpoints->keeps()) return;
+  const absl::Status written = runtime::WriteFileAtomically(DivergenceFile(setup_.run.path()),
+                                                            runtime::Message(reason) + "\n");
+  if (written.ok()) return;
+  spdlog::error("event=divergence_not_noted reason={}", runtime::Quoted(runtime::Message(written)));
+}
+
+void Learner::TakeEvaluations() {
+  if (rank() != 0) return;
+  for (const parameters::EvaluationReport& report : parts_->publication->TakeEvaluations()) {
+    if (!parts_->quarantine->Contains(report.version)) parts_->evaluations.push_back(report);
+  }
+}
+
+absl::Status Learner::Judge(const UpdateVitals& vitals) {
+  Parts& parts = *parts_;
+  // A rank's own figures may differ in rounding, so all judge by those of the first.
+  UpdateVitals agreed = vitals;
+  SHOAL_RETURN_IF_ERROR(
+      parts.reducer->Broadcast(std::as_writable_bytes(std::span(&agreed, std::size_t{1}))));
+  parts.verdict = parts.breaker->Judge(agreed);
+  // An update that is skipped says nothing of them.
+  if (parts.verdict.action != BreakerAction::kSkip) parts.evaluations.clear();
+  if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
+  return collectives::SharedFailure(absl::StrFormat(
+      "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "
+      "%g, explained variance %g, return %g, evaluation %g, lost episodes %d of %d, "
+      "drift of log-probabilities %g",
+      agreed.gradient_norm, agreed.approximate_kl, agreed.clip_fraction, agreed.entropy,
+      agreed.effective_sample_size, agreed.explained_variance, agreed.episode_return,
+      agreed.evaluation_return, agreed.lost_episodes, agreed.lost_episodes + agreed.episodes,
+      agreed.log_probability_drift));
+}
+
+absl::Status Learner::Obey(const absl::Status& failure) {
+  Parts& parts = *parts_;
+  // The breaker has seen no report where numbers were not finite.
+  if (!parts.verdict.symptom) parts.verdict = parts.breaker->Judge({.finite = false});
+  const Verdict verdict = parts.verdict;
+  const std::int64_t update = parts.trainer->updates();
+  parts.unrolls.clear();
+  spdlog::error("event=update_undone update={} reason={} action={} numbers={}", update,
+                ToString(*verdict.symptom), ToString(verdict.action),
+                runtime::Quoted(runtime::Message(failure)));
+  if (parts.reports != nullptr) parts.reports->RecordVerdict(update, verdict);
+  if (verdict.action == BreakerAction::kSkip) {
+    if (!setup_.run.deterministic) return absl::OkStatus();
+    // In lock step actors wait for a version after each round.
+    ++parts.version.step;
+    return Publish(/*save=*/false);
+  }
+  const bool goes_back = verdict.action == BreakerAction::kRollBack;
+  if (goes_back && !setup_.run.deterministic) return RollBack();
+  SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
+  SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
+  return runtime::OutOfRange(
+      "training diverged after update " + std::to_string(update) + " (" +
+      ToString(*verdict.symptom) + "), and " +
+      (goes_back ? "run.deterministic allows no rollback: " : "rollbacks did not help: ") +
+      runtime::Message(failure));
+}
+
+absl::Status Learner::RollBack() {
+  Parts& parts = *parts_;
+  SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
+  // First, so that a learner that dies here and starts again knows of them.
+  SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
+  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  if (absl::IsNotFound(loaded.status())) {
+    return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
+  }
+  if (!loaded.ok()) return loaded.status();
+  // They are of versions that are condemned now.
+  parts.evaluations.clear();
+  SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
+  if (loaded->version != parts.saved.version) {
+    parts.saved = {loaded->version, TrainedNumber()};
+    SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
+  }
+  SHOAL_RETURN_IF_ERROR(JoinEpoch());
+  parts.epoch_number = TrainedNumber();
+  parts.breaker->RolledBack();
+  spdlog::warn("event=rolled_back update={} version={}", parts.trainer->updates(),
+               parameters::ToString(parts.version));
+  return Tolerate(Publish(/*save=*/true), "parameters");
+}
+
+absl::Status Learner::Condemn(const SavedState& saved) {
+  Parts& parts = *parts_;
+  const std::vector<VersionRange> ranges =
+      VersionsAfter(saved.version, parts.version, saved.number == parts.epoch_number);
+  parts.quarantine->Add(ranges);
+  if (parts.checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
+  if (rank() != 0) return absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const auto shards,
+                         transport::AddressList::Create(
+                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
+  for (const VersionRange& range : ranges) {
+    proto::ExcludeRequest request;
+    request.set_epoch(range.epoch);
+    request.set_first_step(range.first_step);
+    request.set_last_step(range.last_step);
+    const auto answers =
+        replay::client::ExcludeFromShards(shards.addresses(), request, kExclusionTimeout);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      spdlog::warn("event=versions_excluded epoch={} first={} last={} shard={} {}", range.epoch,
+                   range.first_step, range.last_step, shards.addresses()[i],
+                   answers[i].ok()
+                       ? "items=" + std::to_string(answers[i]->removed())
+                       : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace shoal::learner
