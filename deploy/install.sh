@@ -260,11 +260,16 @@ borrow_torch() {
   printf '%s\n' "$ROOT"/.deps/huggingface/lib/python3*/site-packages >"${own[0]}/torch.pth"
 }
 
-# tests/bench/peers/cartpole.sh needs it.
+# tests/bench/peers/cartpole.sh needs both.
 install_agents() {
   make_environment agents "$ROOT/tests/bench/peers/agents_requirements.txt" \
     "Stable-Baselines3, Tianshou and RLlib, 1 GB,"
   borrow_torch agents
+}
+install_sample_factory() {
+  make_environment sample_factory "$ROOT/tests/bench/peers/sample_factory_requirements.txt" \
+    "Sample Factory, 0.4 GB,"
+  borrow_torch sample_factory
 }
 
 # need_bench <name>: stops unless the build has that bench.

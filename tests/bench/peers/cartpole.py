@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains CartPole-v1 with our programs and with other libraries, in turn, round by round (cartpole.sh says more).
 
-  cartpole.py [--peers sb3] [--rounds 3] [--seeds 1 2 3] [--max-seconds 180]
+  cartpole.py [--peers sb3 tianshou sample_factory rllib] [--rounds 3] [--seeds 1 2 3] [--max-seconds 180]
               [--max-steps 500000]
 
 A run is solved when this program reads the line of its first greedy evaluation of 20 episodes with a mean return of
@@ -12,55 +12,20 @@ good evaluation, which ends training, and until its process has ended are told a
 """
 import argparse
 import json
+import os
 import pathlib
 import re
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
-import time
-from os import getcwd, killpg
+
+from agent_runs import Failed, compared, installed, lines_of, processor_seconds, tell
 
 BAR = 475
 # The environment of Python packages in .deps of each peer.
-PEERS = {"sb3": "agents"}
+PEERS = {"sb3": "agents", "tianshou": "agents", "sample_factory": "sample_factory", "rllib": "agents"}
 OUR_EVALUATION = re.compile(r"evaluation \d+ after (\d+) steps: return (-?[\d.]+)")
-ROOT = pathlib.Path(getcwd())
-
-
-class Failed(Exception):
-    """A run that ended by itself and was not done."""
-
-
-def lines_of(command, folder, seconds):
-    """Runs a program and yields its lines, each with the seconds since the program's start, until the limit."""
-    start = time.monotonic()
-    process = subprocess.Popen(
-        [str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
-
-    def end():
-        try:
-            killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-
-    too_long = threading.Event()
-    limit = threading.Timer(seconds, lambda: (too_long.set(), end()))
-    limit.start()
-    last = ""
-    try:
-        for line in process.stdout:
-            last = line.strip() or last
-            yield time.monotonic() - start, line
-        if process.wait() != 0 and not too_long.is_set():
-            raise Failed(f"exit code {process.returncode}: {last}")
-    finally:
-        limit.cancel()
-        end()
-        process.wait()
+ROOT = pathlib.Path(os.getcwd())
 
 
 def run_peer(name, seed, arguments):
@@ -70,10 +35,11 @@ def run_peer(name, seed, arguments):
                arguments.max_steps, "--bar", BAR]
     evaluation = None
     with tempfile.TemporaryDirectory() as scratch:
-        for seconds, line in lines_of(command, scratch, arguments.max_seconds):
+        for seconds, line, pid in lines_of(command, scratch, arguments.max_seconds):
             if not line.startswith('{"env_steps"'):
                 continue
             evaluation = json.loads(line)
+            processor = processor_seconds(pid)
             if evaluation["return"] >= BAR:
                 break
     if evaluation is None:
@@ -81,7 +47,8 @@ def run_peer(name, seed, arguments):
     reached = evaluation["return"] >= BAR
     return {
         "reached": reached, "seconds": seconds if reached else arguments.max_seconds,
-        "env_steps": evaluation["env_steps"], "rate": evaluation["env_steps"] / evaluation["training_seconds"]}
+        "processor_seconds": processor, "env_steps": evaluation["env_steps"],
+        "rate": evaluation["env_steps"] / evaluation["training_seconds"]}
 
 
 def rate_of_updates(path):
@@ -96,66 +63,49 @@ def rate_of_updates(path):
 
 def run_ours(seed, arguments):
     """Returns what one run of ours reached."""
-    good, ended, evaluated = [], 0, 0
+    good, ended, evaluated, processor = [], 0, 0, 0
     with tempfile.TemporaryDirectory() as scratch:
         command = [ROOT / "build/bin/shoal", "train", "deploy/local/cartpole.toml", "--seed", seed, "--name", "run",
                    "--set", f'run.directory="{scratch}"']
-        for ended, line in lines_of(command, ROOT, arguments.max_seconds):
+        for ended, line, pid in lines_of(command, ROOT, arguments.max_seconds):
             found = OUR_EVALUATION.search(line)
-            evaluated = int(found[1]) if found else evaluated
-            if found and float(found[2]) >= BAR:
+            if not found:
+                continue
+            evaluated = int(found[1])
+            # Until the first good one.
+            processor = processor if good else processor_seconds(pid)
+            if float(found[2]) >= BAR:
                 good.append((ended, evaluated))
         rate = rate_of_updates(pathlib.Path(scratch) / "run/learner.jsonl")
-    if not good:
-        return {"reached": False, "seconds": arguments.max_seconds, "confirmed": arguments.max_seconds, "ended": ended,
-                "env_steps": evaluated, "rate": rate}
-    return {"reached": True, "seconds": good[0][0], "confirmed": good[-1][0], "ended": ended, "env_steps": good[0][1],
-            "rate": rate}
-
-
-def compared(bench, name, key, ours, peer, better):
-    """Returns one line: medians, the median of the rounds' ratios, and the least and the most of each."""
-    line = {"bench": bench, "peer_name": name, "rounds": len(ours)}
-    mine, theirs = [one[key] for one in ours], [one[key] for one in peer]
-    ratios = [better(*pair) for pair in zip(mine, theirs)]
-    for label, values in (("ours", mine), ("peer", theirs), ("ratio", ratios)):
-        line[label] = round(statistics.median(values), 3)
-        line[label + "_range"] = [round(min(values), 3), round(max(values), 3)]
-    line["ours_env_steps"] = statistics.median(one["env_steps"] for one in ours)
-    line["peer_env_steps"] = statistics.median(one["env_steps"] for one in peer)
-    line["ours_reached"] = all(one["reached"] for one in ours)
-    line["reached"] = all(one["reached"] for one in peer)
-    return line
-
-
-def tell(line):
-    print(json.dumps(line), flush=True)
+    told = good or [(arguments.max_seconds, evaluated)]
+    return {
+        "reached": bool(good), "seconds": told[0][0], "confirmed": told[-1][0], "ended": ended,
+        "processor_seconds": processor, "env_steps": told[0][1], "rate": rate}
 
 
 def report(round_number, seed, name, run):
     print(f"round {round_number + 1}, seed {seed}: {name} {json.dumps(run)}", file=sys.stderr, flush=True)
 
 
-def installed(environment):
-    """Makes the environment of a peer if it is missing. Raises Failed with the reason."""
-    command = ["deploy/install.sh", f"install_{environment}"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        last = ""
-        for line in process.stderr:
-            sys.stderr.write(line)
-            last = line.strip() or last
-    if process.returncode != 0:
-        raise Failed(f"cannot be installed: {last}")
+def line_of(bench, name, key, ours, peer, better):
+    """Returns a line that compares `key` of the rounds."""
+    line = compared(bench, name, [one[key] for one in ours], [one[key] for one in peer], better)
+    for told in ("env_steps", "processor_seconds"):
+        line["ours_" + told] = statistics.median(one[told] for one in ours)
+        line["peer_" + told] = statistics.median(one[told] for one in peer)
+    line["ours_reached"] = all(one["reached"] for one in ours)
+    line["reached"] = all(one["reached"] for one in peer)
+    return line
 
 
 def compare(name, ours, peer):
     """Prints the two lines of a peer."""
-    seconds = compared("cartpole_seconds", name, "seconds", ours, peer, lambda mine, theirs: theirs / mine)
+    seconds = line_of("cartpole_seconds", name, "seconds", ours, peer, lambda mine, theirs: theirs / mine)
     for key in ("confirmed", "ended"):
         seconds[f"ours_{key}"] = round(statistics.median(one[key] for one in ours), 3)
         seconds[f"ratio_{key}"] = round(statistics.median(b["seconds"] / a[key] for a, b in zip(ours, peer)), 3)
     tell(seconds)
-    tell(compared("cartpole_steps_per_second", name, "rate", ours, peer, lambda mine, theirs: mine / theirs))
+    tell(line_of("cartpole_steps_per_second", name, "rate", ours, peer, lambda mine, theirs: mine / theirs))
 
 
 def main():

@@ -5,7 +5,7 @@
 # all cores, in turn, round by round. Networks are the same (2 x 64 tanh for the policy and for the values); everything
 # else is what each library recommends for the task.
 #
-#   tests/bench/peers/cartpole.sh [--peers sb3] [--rounds 3] [--seeds 1 2 3]
+#   tests/bench/peers/cartpole.sh [--peers sb3 tianshou sample_factory rllib] [--rounds 3] [--seeds 1 2 3]
 #                                 [--max-seconds 180] [--max-steps 500000]
 #
 # Installs the peers (2 GB, once) and the torch that they share (5 GB, once) into .deps. Each peer prints two JSON
