@@ -65,6 +65,11 @@ def lines_of(command, folder, seconds):
         process.wait()
 
 
+def end_runs_when_stopped():
+    """Makes SIGTERM end the program as an interrupt does, so that lines_of ends the run that goes on."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 def installed(environment):
     """Makes the environment of a peer if it is missing. Raises Failed with the reason."""
     command = ["deploy/install.sh", f"install_{environment}"]

@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 
-from agent_runs import Failed, compared, installed, lines_of, processor_seconds, tell
+from agent_runs import Failed, compared, end_runs_when_stopped, installed, lines_of, processor_seconds, tell
 
 BAR = 475
 # The environment of Python packages in .deps of each peer.
@@ -144,6 +144,7 @@ def main():
 
 
 if __name__ == "__main__":
+    end_runs_when_stopped()
     try:
         main()
     except Failed as error:
