@@ -43,12 +43,13 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                {.help = "how often an item is given out before it is removed; 0: no bound",
                 .min = 0,
                 .max = 1e9});
-  visitor.Knob("max_staleness", max_staleness,
-               {.help = "items of which a version is older than the newest by more steps, or of an "
-                        "earlier epoch, are removed; 0: none is",
-                .unit = "steps",
-                .min = 0,
-                .max = 1e9});
+  visitor.Knob(
+      "max_staleness", max_staleness,
+      {.help = "items of which a version is older than the newest by more steps, or of an "
+               "earlier epoch, are removed, so all when a learner starts again; 0: none is",
+       .unit = "steps",
+       .min = 0,
+       .max = 1e9});
   visitor.Knob("max_age_seconds", max_age_seconds,
                {.help = "items that came in longer ago are removed; 0: none is",
                 .unit = "seconds",
