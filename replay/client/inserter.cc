@@ -15,6 +15,7 @@
 #include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
+#include "replay/client/rendezvous.h"
 #include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 
@@ -62,7 +63,8 @@ class Inserter::Impl {
     runtime::TimePoint away_since;
   };
   struct Placed {
-    std::deque<ChunkedItem> incoming;
+    std::string address = {};
+    std::deque<ChunkedItem> incoming = {};
     std::size_t items = 0;
     std::size_t bytes = 0;
     // Whether items may be placed there: the shard is connected and not removed.
@@ -90,6 +92,9 @@ class Inserter::Impl {
   void TellSpace() ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<std::size_t> EmptiestLocked(std::size_t bytes, std::size_t turn) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the live shard for the chunks of this environment.
+  std::optional<std::size_t> HomeLocked(std::uint64_t environment) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns true if the shard is live and its outbox has room.
   bool MayTakeLocked(std::size_t shard, std::size_t bytes) const
@@ -167,7 +172,7 @@ void Inserter::Impl::AddShard() {
   workers_.push_back(std::make_unique<Worker>(address, provider_, [this] { Wake(); }));
   workers_.back()->away_since = clock_.Now();
   const runtime::MutexLock lock(mutex_);
-  placed_.emplace_back();
+  placed_.push_back({.address = address});
 }
 
 void Inserter::Impl::FollowAddresses() {
@@ -245,9 +250,8 @@ absl::Status Inserter::Impl::TryInsert(ChunkedItem& item) {
                                            : "the outboxes of all replay shards are full");
   }
   if (!item.chunks.empty()) {
-    std::size_t home = item.item.id().environment_id() % placed_.size();
-    while (!placed_[home].live) home = (home + 1) % placed_.size();
-    if (MayTakeLocked(home, bytes)) shard = home;
+    const std::optional<std::size_t> home = HomeLocked(item.item.id().environment_id());
+    if (home && MayTakeLocked(*home, bytes)) shard = home;
   }
   turn_ = *shard + 1;
   Placed& placed = placed_[*shard];
@@ -281,6 +285,15 @@ std::optional<std::size_t> Inserter::Impl::EmptiestLocked(std::size_t bytes,
     if (!best || placed_[shard].items < placed_[*best].items) best = shard;
   }
   return best;
+}
+
+std::optional<std::size_t> Inserter::Impl::HomeLocked(std::uint64_t environment) const {
+  std::vector<Place> places;
+  places.reserve(placed_.size());
+  for (const Placed& placed : placed_) {
+    places.push_back({.name = placed.address, .open = placed.live});
+  }
+  return HomeOf(environment, places);
 }
 
 bool Inserter::Impl::MayTakeLocked(std::size_t shard, std::size_t bytes) const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replay/client/inserter.h"
+#include "replay/client/rendezvous.h"
 #include "replay/client/sampler.h"
 #include "replay/client/shard_admin.h"
 #include "replay/wire.h"
@@ -309,6 +310,14 @@ TEST_CASE(
   ShardServer first(table, {}, "127.0.0.1:0", contents);
   ShardServer second(table, {}, "127.0.0.1:0", contents);
   std::vector<std::string> addresses = {first.address(), second.address()};
+  // One environment of each shard.
+  std::vector<Overlapping> trajectories;
+  for (std::size_t shard = 0; shard < 2; ++shard) {
+    const client::Place places[] = {{.name = addresses[0]}, {.name = addresses[1]}};
+    std::uint64_t environment = 0;
+    while (client::HomeOf(environment, places) != shard) ++environment;
+    trajectories.emplace_back(environment, kUnrolls);
+  }
   Clients clients(addresses, {.samples = false});
   clients.AwaitLiveShards(2);
   // Its memory holds about one item of each shard, so that it forgets chunks all the time.
@@ -318,19 +327,13 @@ TEST_CASE(
                                          .prefetch = 8,
                                          .chunk_bytes = 16384},
                                         clients.sink, clients.metrics);
-  std::vector<Overlapping> trajectories;
-  for (std::uint64_t environment = 0; environment < 2; ++environment) {
-    trajectories.emplace_back(environment, kUnrolls);
-  }
   std::size_t sampled = 0;
   const auto check_one = [&] {
     const auto unroll = sampler->Next(kPatience);
     REQUIRE(unroll.ok());
-    const proto::UnrollId& id = unroll->unroll.id();
-    REQUIRE(unroll->unroll.SerializeAsString() ==
-            trajectories[id.environment_id()].whole[id.first_sequence()]);
     // An environment stays with its shard.
-    REQUIRE(unroll->shard == id.environment_id());
+    REQUIRE(unroll->unroll.SerializeAsString() ==
+            trajectories[unroll->shard].whole[unroll->unroll.id().first_sequence()]);
     ++sampled;
   };
   for (std::size_t i = 0; i < kUnrolls; ++i) {
