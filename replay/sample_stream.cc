@@ -23,6 +23,8 @@ constexpr std::uint64_t kBatchItems = 16;
 // After this time payloads that could not be read are tried again.
 constexpr std::chrono::milliseconds kReadRetry(100);
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
+// How often a client that has credit hears what the table waits for.
+constexpr std::chrono::milliseconds kTellWait(500);
 // A smaller change of a table's sum of weights, as a share of it, is not told by itself.
 constexpr double kChange = 0.05;
 
@@ -62,6 +64,7 @@ absl::Status SampleStream::Take(const proto::SampleRequest& request) {
   shard_.Update(table_, updates);
   shard_.Forget(reader_, forgotten);
   forgotten_total_ += forgotten.size();
+  if (credit_ == 0) heard_ = runtime::SystemClock().Now();
   credit_ = std::min(kMaxCredit, credit_ + request.credit());
   AskLocked();
   return absl::OkStatus();
@@ -168,7 +171,8 @@ void SampleStream::GiveLocked() {
   proto::SampleReply news;
   const bool forgotten = TellForgottenLocked(forgotten_total_, news);
   const bool mass = tells_mass_ && TellMassLocked(news);
-  if (forgotten || mass) Send(Encode({.message = std::move(news)}));
+  const bool wait = TellWaitLocked(news);
+  if (forgotten || mass || wait) Send(Encode({.message = std::move(news)}));
 }
 
 bool SampleStream::WantsLocked() const {
@@ -227,6 +231,7 @@ void SampleStream::SendHeldLocked() {
 }
 
 void SampleStream::SendLocked(Held held) {
+  heard_ = runtime::SystemClock().Now();
   std::vector<Outgoing<proto::SampleReply>> replies = ToReplies(*held.batch);
   if (replies.empty()) replies.emplace_back();
   if (tells_mass_) told_ = held.batch->left;
@@ -251,6 +256,16 @@ bool SampleStream::TellMassLocked(proto::SampleReply& reply) {
   if (!Differ(told_, now)) return false;
   told_ = now;
   *reply.mutable_mass() = ToProto(now);
+  return true;
+}
+
+bool SampleStream::TellWaitLocked(proto::SampleReply& reply) {
+  const runtime::TimePoint now = runtime::SystemClock().Now();
+  if (credit_ == 0 || now - heard_ < kTellWait) return false;
+  const Wait wait = shard_.SampleWait(table_);
+  if (wait == Wait::kNone) return false;
+  heard_ = now;
+  reply.set_wait(std::string(NameOf(wait)));
   return true;
 }
 

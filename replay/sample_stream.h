@@ -85,6 +85,9 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   bool TellMassLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Puts what the table waits for into `reply`. Returns false if the client has no credit, or has
+  // heard of the table a moment ago.
+  bool TellWaitLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Keeps a batch until it may leave, and has what it lacks read.
   void HoldLocked(SampleBatch&& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The payloads of a batch have been read.
@@ -110,6 +113,9 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   // After payloads that could not be read nothing is sampled until then.
   runtime::TimePoint retry_from_ ABSL_GUARDED_BY(mutex_){};
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+  // When items left last, credit came after there was none, or the client was told what the table
+  // waits for.
+  runtime::TimePoint heard_ ABSL_GUARDED_BY(mutex_){};
   // Null where payloads leave in messages. Used once the client has said that it reads it.
   std::unique_ptr<RingWriter> ring_ ABSL_GUARDED_BY(mutex_);
   bool reads_ring_ ABSL_GUARDED_BY(mutex_) = false;

@@ -219,7 +219,7 @@ std::vector<TableState> Shard::tables() const {
     states.push_back({.options = table.options(),
                       .stats = table.stats(),
                       .insert_wait = table.insert_wait(),
-                      .sample_wait = Unreadable(table) ? Wait::kDisk : table.sample_wait(),
+                      .sample_wait = SampleWaitOf(table),
                       .since_insert = now - inserted_[i],
                       .since_sample = now - sampled_[i],
                       .signature = table.signature() ? table.signature()->Text() : std::string()});
@@ -397,8 +397,15 @@ ShardStats Shard::stats() const {
   return stats;
 }
 
-bool Shard::Unreadable(const Table& table) const {
-  return table.stats().disk_bytes > 0 && !journal_->readable();
+Wait Shard::SampleWait(std::string_view table) const {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  return SampleWaitOf(*tables_[index]);
+}
+
+Wait Shard::SampleWaitOf(const Table& table) const {
+  const bool unreadable = table.stats().disk_bytes > 0 && !journal_->readable();
+  return unreadable ? Wait::kDisk : table.sample_wait();
 }
 
 void Shard::SetTimeLocked(Table& table) {

@@ -157,6 +157,8 @@ class Shard {
   void FinishReads(SampleBatch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: HasTable(table).
   Mass MassOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // What keeps samples back now. REQUIRES: HasTable(table).
+  Wait SampleWait(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns whether the table's sampler draws at random. REQUIRES: HasTable(table).
   bool DrawsAtRandom(std::string_view table) const;
   // Like Table::SetCurrentVersion. REQUIRES: HasTable(table).
@@ -183,8 +185,8 @@ class Shard {
   // Returns the items and payloads that `table` has no use for any more.
   std::vector<std::shared_ptr<Item>> TakeFreedLocked(Table& table)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns true if some of the table's payloads are on disk and the disk cannot be read.
-  bool Unreadable(const Table& table) const;
+  // Like Table::sample_wait, but also tells when payloads are on disk and cannot be read.
+  Wait SampleWaitOf(const Table& table) const;
   // The journal has made more durable, or fails.
   void JournalChanged() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the number of tables if none has this name.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "replay/outgoing.h"
+#include "replay/wire.h"
 
 namespace shoal::replay::client {
 namespace {
@@ -119,6 +120,39 @@ bool TakeUnroll(IncomingReply& incoming, int item, RingReader* ring, proto::Unro
   if (!parsed) return false;
   unroll = *std::move(parsed);
   return true;
+}
+
+absl::Status TakeWholeUnroll(IncomingReply& incoming, int item, RingReader* ring,
+                             ChunkReader& chunks, proto::Unroll& unroll) {
+  const proto::Item& source = incoming.reply.items(item).item();
+  const proto::UnrollId& id = source.id();
+  if (!TakeUnroll(incoming, item, ring, unroll)) {
+    return runtime::InvalidArgument("an item's payload is no Unroll");
+  }
+  if (unroll.id().environment_id() != id.environment_id() ||
+      unroll.id().incarnation() != id.incarnation() ||
+      unroll.id().first_sequence() != id.first_sequence()) {
+    return runtime::InvalidArgument("an item's unroll has another id");
+  }
+  const std::vector<const std::string*> keys(source.chunk_keys().pointer_begin(),
+                                             source.chunk_keys().pointer_end());
+  return chunks.Restore(keys, unroll);
+}
+
+void DeliverContents(const proto::SampleReply& reply, ContentSink& sink,
+                     const std::function<void(const absl::Status&)>& refuse) {
+  for (const proto::Embeddings& embeddings : reply.embeddings()) {
+    const absl::Status status = Check(embeddings);
+    status.ok() ? sink.AddEmbeddings(embeddings) : refuse(status);
+  }
+  for (const proto::Catalog& catalog : reply.catalogs()) {
+    const auto checked = FromProto(catalog);
+    checked.ok() ? sink.AddCatalog(catalog) : refuse(checked.status());
+  }
+  for (const proto::Overlay& overlay : reply.overlays()) {
+    const auto checked = FromProto(overlay);
+    checked.ok() ? sink.AddOverlay(overlay) : refuse(checked.status());
+  }
 }
 
 bool Decode(grpc::ByteBuffer& buffer, IncomingReply& incoming) {

@@ -10,11 +10,15 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
 
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
 #include "proto/unroll.pb.h"
+#include "replay/client/chunk_reader.h"
+#include "replay/client/content_sink.h"
 #include "replay/shared_ring.h"
 
 namespace shoal::replay::client {
@@ -32,6 +36,16 @@ struct IncomingReply {
 // Moves the unroll of the item with this index into `unroll`, or parses it where `ring` has it;
 // null is a ring that has nothing. Returns false if there is none.
 bool TakeUnroll(IncomingReply& incoming, int item, RingReader* ring, proto::Unroll& unroll);
+
+// The same, put together with its chunks. Returns INVALID_ARGUMENT if there is no unroll with the
+// item's id, and fails as ChunkReader::Restore does.
+absl::Status TakeWholeUnroll(IncomingReply& incoming, int item, RingReader* ring,
+                             ChunkReader& chunks, proto::Unroll& unroll);
+
+// Gives the reply's embeddings, catalogs and overlays to `sink`. Calls `refuse` for each that is
+// none.
+void DeliverContents(const proto::SampleReply& reply, ContentSink& sink,
+                     const std::function<void(const absl::Status&)>& refuse);
 
 // Parses what came. Returns false if it is no SampleReply.
 bool Decode(grpc::ByteBuffer& buffer, IncomingReply& incoming);

@@ -18,6 +18,7 @@
 #include "replay/client/link.h"
 #include "replay/client/priority_outbox.h"
 #include "replay/client/shard_masses.h"
+#include "replay/client/silence.h"
 #include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 #include "replay/wire.h"
@@ -27,8 +28,6 @@ namespace {
 
 // The most forgotten keys that one message carries.
 constexpr std::size_t kKeysInMessage = 16384;
-// A shard that has credit and gives nothing for longer is left out of the draws until it does.
-constexpr std::chrono::seconds kSilence(2);
 
 // Small messages are not worth their cost.
 bool IsWorthAsking(std::size_t wanted, std::size_t most) {
@@ -71,9 +70,8 @@ class Sampler::Impl {
     std::size_t drawn = 0;
     // True if its table draws at random, so that its credit is drawn.
     bool by_mass = false;
-    // When it gave an item last, or was given credit after it had none.
-    runtime::TimePoint gave;
-    // True while it has credit, has given nothing for kSilence, and is left out of the draws.
+    Silence silence;
+    // True while it has credit, gives nothing, and is left out of the draws.
     bool left_out = false;
     PolicyVersion told;
     // The steps that its table had taken in when it told of it last.
@@ -104,14 +102,18 @@ class Sampler::Impl {
   void TakeMass(std::size_t shard, const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shares out free credit among the shards whose tables draw at random.
   void Draw() ABSL_LOCKS_EXCLUDED(mutex_);
-  void LeaveOutSilent();
+  // Returns the credit that no shard has and no queued item stands for.
+  std::size_t FreeCredit() const ABSL_LOCKS_EXCLUDED(mutex_);
+  void LeaveOutSilent() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns true if the learner waits while shards that give nothing have all credit.
+  bool IsHeldUp() const ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetLeftOut(Worker& worker, bool left_out) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the credit that the shard is to be given now. `held` is what it has, and what is queued
   // of it.
   std::size_t Wanted(std::size_t shard, std::size_t held) const;
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   void TellForgotten();
   void TellForgottenChunks(Worker& worker) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Deliver(Worker& worker, proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, IncomingReply& incoming, int index) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -141,6 +143,8 @@ class Sampler::Impl {
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
   // Why a shard ended its stream last, if another try cannot help. Empty once one gives again.
   std::string refusal_ ABSL_GUARDED_BY(mutex_);
+  // For what a shard waits that said so last. Empty once one gives.
+  std::string wait_ ABSL_GUARDED_BY(mutex_);
   bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 
@@ -218,7 +222,7 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
     if (closed_) return runtime::Cancelled("the sampler is closed");
     if (queue_.empty()) {
       return absl::DeadlineExceededError("no unroll came in " + std::to_string(timeout.count()) +
-                                         " ms" + (refusal_.empty() ? "" : ": " + refusal_));
+                                         " ms" + (refusal_.empty() ? wait_ : ": " + refusal_));
     }
     SampledUnroll unroll = std::move(queue_.front());
     queue_.pop_front();
@@ -310,9 +314,7 @@ void Sampler::Impl::Step(std::size_t shard) {
   hello.set_signature(options_.signature);
   if (options_.shares_memory) worker.ring.Ask(worker.address, hello);
   worker.link.Open(std::move(request));
-  worker.outstanding = 0;
-  worker.drawn = 0;
-  worker.left_out = false;
+  worker.outstanding = worker.drawn = 0;
   worker.told = {};
   worker.forgotten.clear();
   worker.forgotten_total = 0;
@@ -352,11 +354,18 @@ bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
   }
   worker.ring.Open(reply.welcome());
   worker.chunks.Heard(reply.forgotten_total());
-  Deliver(worker, reply);
+  DeliverContents(reply, sink_, [this](const absl::Status& status) { CountInvalid(status); });
+  for (proto::Chunk& chunk : *reply.mutable_chunks()) {
+    if (const auto status = worker.chunks.Add(std::move(chunk)); !status.ok()) CountInvalid(status);
+  }
   if (reply.items_size() > 0) {
-    worker.gave = clock_.Now();
-    worker.left_out = false;
+    worker.silence.Begin(clock_.Now());
+    SetLeftOut(worker, false);
     CountInserted(worker, reply.inserted_steps());
+  } else if (!reply.wait().empty()) {
+    worker.silence.Waits(reply.wait(), clock_.Now());
+    const runtime::MutexLock lock(mutex_);
+    wait_ = ": shard " + worker.address + " waits for " + reply.wait();
   }
   // The items were drawn from what the shard held before, if that is known.
   if (!masses_.Has(shard)) TakeMass(shard, reply);
@@ -369,11 +378,9 @@ bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
 }
 
 void Sampler::Impl::CountInserted(Worker& worker, std::uint64_t steps) {
-  std::uint64_t more = 0;
-  if (worker.inserted_steps) {
-    // A shard that restarted counts from 0 again.
-    more = steps >= *worker.inserted_steps ? steps - *worker.inserted_steps : steps;
-  }
+  const std::uint64_t before = worker.inserted_steps.value_or(steps);
+  // A shard that restarted counts from 0 again.
+  const std::uint64_t more = steps >= before ? steps - before : steps;
   worker.inserted_steps = steps;
   const runtime::MutexLock lock(mutex_);
   stats_.inserted_steps_total += more;
@@ -394,30 +401,53 @@ void Sampler::Impl::TakeMass(std::size_t shard, const proto::SampleReply& reply)
 void Sampler::Impl::Draw() {
   LeaveOutSilent();
   if (masses_.Total().size == 0) return;
+  const std::size_t wanted = FreeCredit();
+  if (!IsWorthAsking(wanted, prefetch())) return;
+  for (std::size_t i = 0; i < wanted; ++i) ++workers_[masses_.Draw()]->drawn;
+}
+
+std::size_t Sampler::Impl::FreeCredit() const {
   std::size_t held = 0;
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
     if (masses_.Has(shard)) held += workers_[shard]->drawn + workers_[shard]->outstanding;
   }
-  {
-    const runtime::MutexLock lock(mutex_);
-    held += queue_.size();
+  const runtime::MutexLock lock(mutex_);
+  held += queue_.size();
+  return prefetch() - std::min(prefetch(), held);
+}
+
+bool Sampler::Impl::IsHeldUp() const {
+  bool others = false;
+  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+    const Worker& worker = *workers_[shard];
+    others = others || (masses_.Has(shard) && worker.outstanding + worker.drawn == 0);
   }
-  const std::size_t wanted = prefetch() - std::min(prefetch(), held);
-  if (!IsWorthAsking(wanted, prefetch())) return;
-  for (std::size_t i = 0; i < wanted; ++i) ++workers_[masses_.Draw()]->drawn;
+  if (!others || IsWorthAsking(FreeCredit(), prefetch())) return false;
+  const runtime::MutexLock lock(mutex_);
+  return queue_.empty();
 }
 
 void Sampler::Impl::LeaveOutSilent() {
   const runtime::TimePoint now = clock_.Now();
   for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
     Worker& worker = *workers_[shard];
-    if (!masses_.Has(shard) || worker.outstanding == 0 || now - worker.gave <= kSilence) continue;
-    spdlog::warn("event=replay_shard_silent address={} credit={}", worker.address,
-                 worker.outstanding);
+    if (!masses_.Has(shard) || worker.outstanding == 0 || !worker.silence.lasts(now)) continue;
+    const bool waits = worker.silence.explained(now);
+    if (waits && !IsHeldUp()) continue;
+    if (!waits) {
+      spdlog::warn("event=replay_shard_silent address={} credit={}", worker.address,
+                   worker.outstanding);
+    }
     masses_.Set(shard, std::nullopt);
     worker.drawn = 0;
-    worker.left_out = true;
+    SetLeftOut(worker, true);
   }
+}
+
+void Sampler::Impl::SetLeftOut(Worker& worker, bool left_out) {
+  if (std::exchange(worker.left_out, left_out) == left_out) return;
+  const runtime::MutexLock lock(mutex_);
+  left_out ? ++stats_.left_out_shards : --stats_.left_out_shards;
 }
 
 std::size_t Sampler::Impl::Wanted(std::size_t shard, std::size_t held) const {
@@ -455,7 +485,7 @@ void Sampler::Impl::Ask(std::size_t shard) {
   worker.ring.Told(request);
   const std::uint32_t credit = request.credit();
   if (!worker.link.Send(std::move(request))) return;
-  if (worker.outstanding == 0) worker.gave = clock_.Now();
+  if (worker.outstanding == 0) worker.silence.Begin(clock_.Now());
   worker.outstanding += credit;
   worker.drawn -= std::min<std::size_t>(worker.drawn, credit);
   worker.told = current;
@@ -482,43 +512,14 @@ void Sampler::Impl::TellForgottenChunks(Worker& worker) {
   Wake();
 }
 
-void Sampler::Impl::Deliver(Worker& worker, proto::SampleReply& reply) {
-  for (const proto::Embeddings& embeddings : reply.embeddings()) {
-    const absl::Status status = Check(embeddings);
-    status.ok() ? sink_.AddEmbeddings(embeddings) : CountInvalid(status);
-  }
-  for (const proto::Catalog& catalog : reply.catalogs()) {
-    const auto checked = FromProto(catalog);
-    checked.ok() ? sink_.AddCatalog(catalog) : CountInvalid(checked.status());
-  }
-  for (const proto::Overlay& overlay : reply.overlays()) {
-    const auto checked = FromProto(overlay);
-    checked.ok() ? sink_.AddOverlay(overlay) : CountInvalid(checked.status());
-  }
-  for (proto::Chunk& chunk : *reply.mutable_chunks()) {
-    const absl::Status status = worker.chunks.Add(std::move(chunk));
-    if (!status.ok()) CountInvalid(status);
-  }
-}
-
 void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index) {
   SampledUnroll out;
   const proto::SampledItem& item = incoming.reply.items(index);
   const proto::Item& source = item.item();
-  const proto::UnrollId& id = source.id();
-  if (!TakeUnroll(incoming, index, workers_[shard]->ring.reader(), out.unroll)) {
-    CountInvalid(runtime::InvalidArgument("an item's payload is no Unroll"));
-    return;
-  }
-  if (out.unroll.id().environment_id() != id.environment_id() ||
-      out.unroll.id().incarnation() != id.incarnation() ||
-      out.unroll.id().first_sequence() != id.first_sequence()) {
-    CountInvalid(runtime::InvalidArgument("an item's unroll has another id"));
-    return;
-  }
-  const std::vector<const std::string*> keys(source.chunk_keys().pointer_begin(),
-                                             source.chunk_keys().pointer_end());
-  if (const absl::Status status = workers_[shard]->chunks.Restore(keys, out.unroll); !status.ok()) {
+  Worker& worker = *workers_[shard];
+  const absl::Status status =
+      TakeWholeUnroll(incoming, index, worker.ring.reader(), worker.chunks, out.unroll);
+  if (!status.ok()) {
     CountInvalid(status);
     return;
   }
@@ -543,6 +544,7 @@ void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index)
   ++stats_.received_total;
   stats_.shared_bytes_total += shared_bytes;
   ++queued_of_[shard];
+  wait_.clear();
   queue_.push_back(std::move(out));
   queued_.Set(static_cast<double>(queue_.size()));
   not_empty_.NotifyOne();
@@ -557,6 +559,7 @@ void Sampler::Impl::CountInvalid(const absl::Status& reason) {
 
 void Sampler::Impl::SetLive(std::size_t shard, bool live) {
   workers_[shard]->live = live;
+  SetLeftOut(*workers_[shard], false);
   const runtime::MutexLock lock(mutex_);
   live ? ++stats_.live_shards : --stats_.live_shards;
   if (live) refusal_.clear();

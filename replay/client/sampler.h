@@ -52,8 +52,10 @@ struct SamplerOptions {
   std::string client = {};
   std::string table = {};
   // The most items that are queued or on their way from all shards together, at least one for each
-  // shard. Where shards are drawn, one that has credit and gives nothing for two seconds is left
-  // out until it gives again, and its credit is not counted.
+  // shard. Where shards are drawn, one that has credit, gives nothing for two seconds and does not
+  // say that its table waits is left out until it gives again, and its credit is not counted. One
+  // that waits is left out only while it has so much credit that others, which have items, get
+  // none.
   std::size_t prefetch = 64;
   // Items of an earlier epoch than the current version, or more than this many steps older, are
   // never returned. With 0 items of any version are returned.
@@ -110,6 +112,8 @@ struct SamplerStats {
   // The number of items in the queue now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
+  // Of those, the ones that are left out of the draws now.
+  std::size_t left_out_shards = 0;
 };
 
 class Sampler {
@@ -123,8 +127,8 @@ class Sampler {
   ~Sampler();
 
   // Returns the next unroll, whose contents are with the sink already. Returns DEADLINE_EXCEEDED if
-  // none came within `timeout`, with what a shard refused to give items for, and CANCELLED after
-  // Close.
+  // none came within `timeout`, with what a shard refused to give items for or waits for, and
+  // CANCELLED after Close.
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
 
   // Sends new priorities to the shards that the items came from. Shards ignore those of items that

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "platform/transport/protocol.h"
+#include "replay/wire.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_peer.h"
 #include "tests/replay/shard_server.h"
@@ -147,7 +148,7 @@ TEST_CASE("the streams of a learner group end when a later group samples from th
   Peer new_group(server.address());
   const auto new_stream = new_group.Sample(1, 0, 5);
   proto::SampleReply reply;
-  REQUIRE_FALSE(old_stream->Read(&reply));
+  while (old_stream->Read(&reply)) REQUIRE(reply.items_size() == 0);
   const grpc::Status end = old_stream->Finish();
   REQUIRE(end.error_code() == grpc::FAILED_PRECONDITION);
   REQUIRE(end.error_message() ==
@@ -182,6 +183,30 @@ TEST_CASE("no more items come than credit was given, and later ones when they ar
   more.set_credit(2);
   REQUIRE(sample->Write(more));
   read(5);
+}
+
+TEST_CASE("a client with credit is told again and again what the table waits for") {
+  ShardServer server({.max_times_sampled = 1,
+                      .limiter = {.min_size = 1, .samples_per_insert = 1, .error_buffer = 0}});
+  Peer inserter(server.address());
+  const auto inserts = inserter.Insert();
+  ReadWelcome(*inserts);
+  REQUIRE(Exchange(*inserts, ItemOf(1)).items(0).code() == grpc::OK);
+  Peer sampler(server.address());
+  const auto samples = sampler.Sample(2);
+  proto::SampleReply reply;
+  REQUIRE(samples->Read(&reply));
+  REQUIRE(reply.items_size() == 1);
+  REQUIRE(reply.wait().empty());
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(samples->Read(&reply));
+    REQUIRE(reply.wait() == "min_size");
+  }
+  proto::Item second = ItemOf(2);
+  auto item = FromProto(second, std::size_t{1} << 20).value();
+  REQUIRE(server.shard().Insert("unrolls", item).ok());
+  while (reply.items_size() == 0) REQUIRE(samples->Read(&reply));
+  REQUIRE(reply.wait().empty());
 }
 
 TEST_CASE("a newer version evicts what is stale before anything is given out") {

@@ -6,12 +6,17 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "platform/transport/protocol.h"
 #include "platform/transport/server.h"
 #include "platform/transport/server_stream.h"
 #include "proto/replay.grpc.pb.h"
 #include "replay/client/link.h"
+#include "tests/doubles/eventually.h"
+#include "tests/doubles/manual_clock.h"
 #include "tests/replay/messages.h"
 
 namespace shoal::replay::client {
@@ -47,6 +52,12 @@ class ScriptedShard final : public proto::Replay::CallbackService {
     return ends_ > 0;
   }
 
+  // Sends a message on the stream that was opened last, if there is one.
+  void Push(proto::SampleReply reply) {
+    const runtime::MutexLock lock(mutex_);
+    if (stream_ != nullptr) stream_->Send(std::move(reply));
+  }
+
  private:
   class Stream final : public transport::ServerStream<proto::SampleRequest, proto::SampleReply> {
    public:
@@ -74,7 +85,12 @@ class ScriptedShard final : public proto::Replay::CallbackService {
 
   grpc::ServerBidiReactor<proto::SampleRequest, proto::SampleReply>* Sample(
       grpc::CallbackServerContext*) override {
-    return std::make_shared<Stream>(*this)->Start();
+    auto stream = std::make_shared<Stream>(*this);
+    {
+      const runtime::MutexLock lock(mutex_);
+      stream_ = stream;
+    }
+    return stream->Start();
   }
 
   const Script script_;
@@ -82,6 +98,7 @@ class ScriptedShard final : public proto::Replay::CallbackService {
   runtime::Mutex mutex_;
   runtime::CondVar changed_;
   int ends_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);
   transport::StreamRegistry registry_;
   std::unique_ptr<transport::Server> server_;
 };
@@ -117,10 +134,11 @@ class GatedSink final : public ContentSink {
 };
 
 std::unique_ptr<Sampler> SamplerOf(const ScriptedShard& shard, ContentSink& sink,
-                                   runtime::Metrics& metrics) {
+                                   runtime::Metrics& metrics,
+                                   runtime::Clock& clock = runtime::SystemClock()) {
   return *Sampler::Create(
       {.addresses = {shard.address()}, .client = "test", .table = "unrolls", .prefetch = 4}, sink,
-      metrics);
+      metrics, clock);
 }
 
 TEST_CASE("items beyond the credit are dropped and counted, and the shard's stream is cancelled") {
@@ -251,19 +269,59 @@ TEST_CASE("a shard that floods a busy sampler has its stream cancelled") {
   sink.Open();
 }
 
-TEST_CASE("a shard that has credit, talks and gives nothing holds up nobody") {
-  const auto mass = [](double sum) {
-    proto::SampleReply reply;
-    reply.mutable_mass()->set_size(10);
-    reply.mutable_mass()->set_sum(sum);
-    reply.mutable_mass()->set_least(1);
-    return reply;
+proto::SampleReply MassOf(double sum) {
+  proto::SampleReply reply;
+  reply.mutable_mass()->set_size(10);
+  reply.mutable_mass()->set_sum(sum);
+  reply.mutable_mass()->set_least(1);
+  return reply;
+}
+
+proto::SampleReply Waiting(const std::string& option = "samples_per_insert") {
+  proto::SampleReply reply;
+  reply.set_wait(option);
+  return reply;
+}
+
+TEST_CASE("a shard whose table waits is not taken for a silent one, and the learner hears why") {
+  ScriptedShard shard([](const proto::SampleRequest&) { return std::vector{MassOf(10)}; });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  doubles::ManualClock clock;
+  const auto sampler = SamplerOf(shard, sink, metrics, clock);
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 1; }));
+  const auto pass = [&clock](std::chrono::seconds time) {
+    clock.Advance(time);
+    // The sampler's thread looks at the time again and again.
+    const std::uint64_t waits = clock.waits();
+    REQUIRE(doubles::Eventually([&] { return clock.waits() > waits + 4; }));
   };
+  for (int passed = 1; passed <= 10; ++passed) {
+    pass(std::chrono::seconds(1));
+    const std::string option = "option " + std::to_string(passed);
+    shard.Push(Waiting(option));
+    const std::string told = "shard " + shard.address() + " waits for " + option;
+    REQUIRE(doubles::Eventually([&] {
+      const absl::Status none = sampler->Next(std::chrono::milliseconds(0)).status();
+      REQUIRE(absl::IsDeadlineExceeded(none));
+      return runtime::Message(none).ends_with(told);
+    }));
+  }
+  REQUIRE(sampler->stats().left_out_shards == 0);
+  // Now it hangs.
+  pass(std::chrono::seconds(3));
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().left_out_shards == 1; }));
+}
+
+TEST_CASE("a shard that has credit, talks and gives nothing holds up nobody, though it waits") {
+  const bool waits = GENERATE(false, true);
   // Nine in ten draws are of the shard that gives nothing. It says so whenever it is asked.
-  ScriptedShard mute([&](const proto::SampleRequest&) { return std::vector{mass(90)}; });
+  ScriptedShard mute([waits](const proto::SampleRequest&) {
+    return waits ? std::vector{MassOf(90), Waiting()} : std::vector{MassOf(90)};
+  });
   std::atomic<std::uint64_t> next = 0;
   ScriptedShard giving([&](const proto::SampleRequest& request) {
-    std::vector<proto::SampleReply> replies = {mass(10)};
+    std::vector<proto::SampleReply> replies = {MassOf(10)};
     for (std::uint32_t i = 0; i < request.credit(); ++i) {
       *replies[0].add_items()->mutable_item() = ItemOf(next++);
       replies[0].mutable_items(static_cast<int>(i))->set_times_sampled(1);
@@ -278,8 +336,13 @@ TEST_CASE("a shard that has credit, talks and gives nothing holds up nobody") {
                                          .prefetch = 8},
                                         sink, metrics);
   for (int i = 0; i < 100; ++i) {
-    const auto unroll = sampler->Next(kPatience);
-    REQUIRE(unroll.ok());
+    std::optional<SampledUnroll> unroll;
+    REQUIRE(doubles::Eventually([&] {
+      if (waits) mute.Push(Waiting());
+      auto next = sampler->Next(std::chrono::milliseconds(100));
+      if (next.ok()) unroll = *std::move(next);
+      return unroll.has_value();
+    }));
     REQUIRE(unroll->shard == 1);
   }
 }
