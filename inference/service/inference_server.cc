@@ -131,18 +131,21 @@ UnrollCut CutOf(const InferenceOptions& options) {
           .overlap = Size(options.unroll_overlap)};
 }
 
-// Unrolls that have no rows in common would gain nothing from chunks.
+// Unrolls that have no rows in common gain nothing from chunks but compression.
 std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const UnrollDestination& to,
                                          runtime::Metrics& metrics) {
   const InferenceOptions& options = config.options;
-  if (options.unroll_overlap == 0) return nullptr;
+  const bool overlaps = options.unroll_overlap > 0;
+  if (!overlaps && options.chunk_compression <= 0) return nullptr;
+  const std::int64_t level = options.chunk_compression < 0 ? 1 : options.chunk_compression;
   return std::make_unique<UnrollChunker>(
       UnrollChunkerOptions{.to = to,
                            .chunk_rows = Size(options.chunk_length),
                            .unroll_rows = CutOf(options).max_rows + 1,
-                           .compression_level = static_cast<int>(options.chunk_compression),
-                           // In lock step the learner waits for these very unrolls.
-                           .ends_chunks = config.run.deterministic},
+                           .compression_level = static_cast<int>(level),
+                           // In lock step the learner waits for these very unrolls, and without
+                           // overlaps no later unroll has rows for the last chunk.
+                           .ends_chunks = config.run.deterministic || !overlaps},
       metrics);
 }
 

@@ -48,14 +48,16 @@ void VisitUnrolls(InferenceOptions& options, runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 65535});
   visitor.Knob("chunk_length", options.chunk_length,
-               {.help = "rows stored together where unrolls overlap; 0: follows their size",
+               {.help = "rows stored together where chunks are used; 0: follows their size",
                 .unit = "rows",
                 .min = 0,
                 .max = 65536});
-  visitor.Knob("chunk_compression", options.chunk_compression,
-               {.help = "zstd's level for rows stored in chunks; 0: none",
-                .min = 0,
-                .max = replay::client::ChunkEncoder::kMaxLevel});
+  visitor.Knob(
+      "chunk_compression", options.chunk_compression,
+      {.help = "zstd's level for rows stored in chunks, which unrolls with unroll_overlap 0 use "
+               "only above 0; 0: none; -1: 1 where unrolls overlap",
+       .min = -1,
+       .max = replay::client::ChunkEncoder::kMaxLevel});
   visitor.Knob("table", options.table, {.help = "replay's table that unrolls go to"});
   visitor.Knob(
       "outbox_items", options.outbox_items,

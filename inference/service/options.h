@@ -51,9 +51,10 @@ struct InferenceOptions {
   std::int64_t max_episode_rows = 4096;
   // The rows that an unroll has in common with the one before.
   std::int64_t unroll_overlap = 0;
-  // How unrolls that overlap are stored: rows of a chunk, and the level of compression.
+  // How rows are stored in chunks: their number, and the level of compression. With the level -1
+  // only unrolls that overlap are, at level 1.
   std::int64_t chunk_length = 0;
-  std::int64_t chunk_compression = 1;
+  std::int64_t chunk_compression = -1;
   ExplorationOptions exploration;
   // The table of replay that unrolls are inserted into.
   std::string table = "unrolls";
