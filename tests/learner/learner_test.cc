@@ -3,34 +3,26 @@
 
 #include <absl/strings/str_split.h>
 #include <grpcpp/client_context.h>
-#include <unistd.h>
 
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
-#include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "learner/unrolls/quarantine.h"
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/transport/channel.h"
 #include "platform/transport/health_client.h"
 #include "platform/transport/protocol.h"
 #include "proto/parameters.grpc.pb.h"
-#include "replay/wire.h"
 #include "rl/collectives/measured_reducer.h"
 #include "rl/demonstrations/demonstration_file.h"
-#include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/half_precision.h"
 #include "rl/parameters/parameters_file.h"
 #include "rl/training/checkpoint.h"
@@ -314,165 +306,6 @@ TEST_CASE("rewards beyond all bounds on one rank cost all ranks the same update"
   REQUIRE(lines.back()["epoch"] == 1);
 }
 
-TEST_CASE(
-    "a rollback goes to the newest whole checkpoint, condemns what was published since, and goes "
-    "on under a new epoch") {
-  const bool damaged = GENERATE(false, true);
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  const LearnerSetup setup = GoingAstray(folder, shard);
-  const std::string newest = setup.run.path() + "/checkpoints/checkpoint-000000000006";
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum != 8) return;
-    AwaitCheckpoint(setup, 6);
-    if (damaged) std::filesystem::remove(newest + "/counters.json");
-  });
-  INFO(end);
-  REQUIRE(end.ok());
-  REQUIRE(NewestCheckpoint(setup) == 8);
-
-  // The version of a checkpoint has its number here.
-  const std::uint64_t good = damaged ? 3 : 6;
-  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
-  for (std::uint64_t step = 0; step < 10; ++step) {
-    REQUIRE(quarantine.Contains({1, step}) == (step > good && step <= 7));
-    REQUIRE_FALSE(quarantine.Contains({2, step}));
-    proto::Item item;
-    item.set_table("unrolls");
-    item.mutable_id()->set_environment_id(1000 + step);
-    item.mutable_oldest_version()->set_epoch(1);
-    item.mutable_oldest_version()->set_step(step);
-    *item.mutable_newest_version() = item.oldest_version();
-    item.set_steps(1);
-    item.set_payload("an unroll");
-    auto parsed = replay::FromProto(item, std::size_t{1} << 20);
-    REQUIRE(parsed.ok());
-    const absl::Status inserted = shard.shard().Insert("unrolls", *parsed);
-    REQUIRE(inserted.ok() == !quarantine.Contains({1, step}));
-  }
-
-  std::set<std::pair<int, int>> published;
-  std::vector<int> updates;
-  for (const nlohmann::json& line : Lines(setup)) {
-    if (line.contains("action")) {
-      REQUIRE(line["action"] == "roll_back");
-      REQUIRE(line["undone_after_update"] == 7);
-      updates.push_back(0);
-    } else {
-      REQUIRE(published.emplace(line["epoch"].get<int>(), line["step"].get<int>()).second);
-      updates.push_back(line["update"].get<int>());
-    }
-  }
-  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
-  for (int update = static_cast<int>(good) + 1; update <= 8; ++update) expected.push_back(update);
-  REQUIRE(updates == expected);
-}
-
-TEST_CASE(
-    "an evaluation far below those before leads to a rollback, and one of a condemned version "
-    "to none") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  Fill(shard.shard(), 1);
-  Fill(shard.shard(), 2);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
-  setup.learner.checkpoint_every_updates = 3;
-  setup.learner.checkpoint_every_seconds = 1e6;
-  setup.learner.updates = 8;
-  setup.learner.breaker.evaluation_deviations = 3;
-  setup.learner.breaker.evaluation_patience = 1;
-  setup.learner.breaker.evaluation_window = 5;
-  setup.learner.breaker.probation_updates = 1;
-  // The n-th sum is in the n-th update.
-  const std::map<int, parameters::EvaluationReport> reports = {
-      {2, {.version = {1, 1}, .mean_return = 100, .episodes = 20}},
-      {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
-      {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
-      {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    const auto report = reports.find(sum);
-    if (report == reports.end()) return;
-    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test", report->second,
-                                       std::chrono::seconds(30))
-                .ok());
-  });
-  INFO(end);
-  REQUIRE(end.ok());
-  std::vector<int> updates;
-  for (const nlohmann::json& line : Lines(setup)) {
-    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
-    if (updates.back() != 0) continue;
-    REQUIRE(line["reason"] == "evaluation_return");
-    REQUIRE(line["action"] == "roll_back");
-  }
-  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
-}
-
-TEST_CASE("training that cannot be saved ends with OUT_OF_RANGE and leaves the last checkpoint") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  LearnerSetup setup = GoingAstray(folder, shard);
-  setup.learner.breaker.max_rollbacks = 0;
-  REQUIRE(absl::IsOutOfRange(RunAlone(setup, {})));
-  REQUIRE(NewestCheckpoint(setup) == 6);
-  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
-  for (std::uint64_t step = 0; step < 10; ++step) {
-    REQUIRE(quarantine.Contains({1, step}) == (step == 7));
-  }
-  const std::string diverged = setup.run.path() + "/diverged";
-  REQUIRE(runtime::ReadFile(diverged).value().starts_with("training diverged after update 7 ("));
-
-  setup.learner.breaker.max_rollbacks = 1;
-  const absl::Status refused = RunAlone(setup, {});
-  REQUIRE(absl::IsOutOfRange(refused));
-  REQUIRE(runtime::Message(refused).find(diverged) != std::string::npos);
-  REQUIRE(NewestCheckpoint(setup) == 6);
-  std::filesystem::remove(diverged);
-  REQUIRE(RunAlone(setup, {}).ok());
-  REQUIRE(NewestCheckpoint(setup) == 8);
-}
-
-// Takes all room from the next file of this name that is written in the folder of a run.
-void FillDisk(const LearnerSetup& setup, const std::string& name) {
-  const std::string path = setup.run.path() + "/" + name + ".tmp-" + std::to_string(::getpid());
-  std::filesystem::create_symlink("/dev/full", path);
-}
-
-TEST_CASE("a disk that is full costs a checkpoint, and no training") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.keep_checkpoints = 1;
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 2) FillDisk(setup, "checkpoints/LATEST");
-  });
-  INFO(end);
-  REQUIRE(end.ok());
-  REQUIRE(Lines(setup).size() == kUpdates);
-  REQUIRE(NewestCheckpoint(setup) == kUpdates);
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(setup.run.path() + "/checkpoints")) {
-    names.insert(entry.path().filename());
-  }
-  REQUIRE(names == std::set<std::string>{"LATEST", "checkpoint-000000000004"});
-}
-
-TEST_CASE("a run whose last checkpoint has no room ends with an error that names the folder") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.checkpoint_every_updates = 100;
-  setup.learner.checkpoint_every_seconds = 1e6;
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 1) FillDisk(setup, "checkpoints/LATEST");
-  });
-  REQUIRE(absl::IsResourceExhausted(end));
-  REQUIRE(runtime::Message(end).starts_with(setup.run.path() + "/checkpoints has room for "));
-}
-
 TEST_CASE("a run begins above the epochs that replay and inference remember of another folder") {
   const doubles::TemporaryFolder folder;
   const doubles::TemporaryFolder lost;
@@ -499,22 +332,6 @@ TEST_CASE("a run begins above the epochs that replay and inference remember of a
     REQUIRE(end.ok());
     REQUIRE(NewestCheckpoint(setup) == kUpdates);
   }
-}
-
-TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_RANGE") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  const LearnerSetup setup = GoingAstray(folder, shard);
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum != 8) return;
-    AwaitCheckpoint(setup, 6);
-    std::filesystem::remove_all(setup.run.path() + "/checkpoints");
-  });
-  REQUIRE(absl::IsOutOfRange(end));
-  // They are condemned before anything else can fail.
-  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
-  REQUIRE(quarantine.Contains({1, 7}));
-  REQUIRE_FALSE(quarantine.Contains({1, 6}));
 }
 
 TEST_CASE("parameters that were trained after the last version are published as another one") {
