@@ -49,6 +49,9 @@ class Ranks(unittest.TestCase):
         self.assertEqual(first[1].stop(), 143, first[1].output())
         self.assertEqual(first[0].child.wait(PATIENCE), 0, first[0].output())
         trained = self.updates()
+        began = re.search(r"event=epoch epoch=(\d+)", first[0].output())
+        assert began is not None
+        following = int(began[1]) + 1
         for name in ("learner-node-0-0", "learner-node-0-1"):
             self.pods[name].annotations[RESTART_ATTEMPT] = "1"
         second = self.start_learner()
@@ -56,7 +59,7 @@ class Ranks(unittest.TestCase):
         for number, process in enumerate(second):
             self.assertIn("event=group_started epoch=1 ", process.output())
             for rank in range(number * RANKS_OF_A_NODE, (number + 1) * RANKS_OF_A_NODE):
-                epoch = rf"index={rank} event=epoch epoch=2 rank={rank} ranks={2 * RANKS_OF_A_NODE}"
+                epoch = rf"index={rank} event=epoch epoch={following} rank={rank} ranks={2 * RANKS_OF_A_NODE}"
                 self.assertRegex(process.output(), epoch)
                 self.assertRegex(process.output(), rf"index={rank} event=resumed update={trained}")
 

@@ -69,18 +69,20 @@ TEST_CASE("Ctrl-C ends one process in order, and its run can be resumed", "[in_p
   REQUIRE(run.File("logs/local-0.log").find("event=stopped code=0 whole=true") !=
           std::string::npos);
 
+  const std::uint64_t epoch = std::stoull(run.File("epoch"));
   const std::string log = run.folder() + "/resumed.log";
   auto resumed = cli::ChildProcess::Start(
       {.name = "local",
        .command = {SHOAL_PROGRAMS "/local", "--config", run.folder() + "/run/config.toml"},
        .log_path = log});
   REQUIRE(resumed.ok());
-  const auto says = [&](const char* words) {
+  const auto says = [&](const std::string& words) {
     return runtime::ReadFile(log).value_or("").find(words) != std::string::npos;
   };
   const double updates = run.Last("learner.jsonl", "update");
   REQUIRE(Eventually(seconds(60), [&] {
-    return says("event=epoch epoch=2") && run.Last("learner.jsonl", "update") > updates;
+    return says("event=epoch epoch=" + std::to_string(epoch + 1)) &&
+           run.Last("learner.jsonl", "update") > updates;
   }));
   REQUIRE(says("event=resumed"));
   (*resumed)->RequestStop();
