@@ -385,6 +385,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   const std::string name = std::filesystem::path(directory.path()).filename().string();
   overrides.push_back("run.name=" + TomlText(name));
   if (resumes) {
+    SHOAL_RETURN_IF_ERROR(directory.ForgetDivergence());
     const std::string parent = std::filesystem::path(directory.path()).parent_path().string();
     overrides.push_back("run.directory=" + TomlText(parent));
   }

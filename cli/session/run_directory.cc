@@ -79,6 +79,14 @@ absl::StatusOr<RunDirectory> RunDirectory::Create(const std::string& directory,
   return LockAt(path);
 }
 
+absl::Status RunDirectory::ForgetDivergence() const {
+  const std::string path = path_ + "/diverged";
+  std::error_code error;
+  fs::remove(path, error);
+  return error ? runtime::Internal("cannot remove " + path + ": " + error.message())
+               : absl::OkStatus();
+}
+
 void RunDirectory::BecomeLatest() const {
   const fs::path path(path_);
   const fs::path latest = path.parent_path() / "latest";

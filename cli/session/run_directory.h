@@ -36,6 +36,8 @@ class RunDirectory {
   // configuration, and FAILED_PRECONDITION while another program writes it.
   static absl::StatusOr<RunDirectory> Open(const std::string& path);
 
+  // Lets a learner train again in whose folder one has left why training diverged.
+  absl::Status ForgetDivergence() const;
   // Points the link <directory>/latest to this run.
   void BecomeLatest() const;
 

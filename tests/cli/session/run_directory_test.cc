@@ -54,6 +54,15 @@ TEST_CASE("Of a long file the last lines are read, each of them whole") {
   }
 }
 
+TEST_CASE("A run that goes on forgets that training diverged") {
+  const doubles::TemporaryFolder folder;
+  const RunDirectory run = *RunDirectory::Create(folder.path(), "a");
+  REQUIRE(run.ForgetDivergence().ok());
+  REQUIRE(run.Write("diverged", "training diverged").ok());
+  REQUIRE(run.ForgetDivergence().ok());
+  REQUIRE(absl::IsNotFound(runtime::ReadFile(run.path() + "/diverged").status()));
+}
+
 TEST_CASE("A run knows from its last line how far it had come") {
   const Progress progress{.seconds = 61.5, .environment_steps = 1000, .updates = 7};
   const absl::StatusOr<Progress> read = ParseProgress(ToJson(progress));
