@@ -48,13 +48,13 @@ def run_peer(name, seed, arguments):
     return {
         "reached": reached, "seconds": seconds if reached else arguments.max_seconds,
         "processor_seconds": processor, "env_steps": evaluation["env_steps"],
-        "rate": evaluation["env_steps"] / evaluation["training_seconds"]}
+        "rate": evaluation["steps_per_second"]}
 
 
 def rate_of_updates(path):
     """Returns environment steps per second from our first update to the last."""
-    with open(path, encoding="utf-8") as file:
-        updates = [json.loads(line) for line in file]
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    updates = [json.loads(line) for line in lines]
     if len(updates) < 2:
         raise Failed("ours made no two updates")
     first, last = updates[0], updates[-1]

@@ -55,13 +55,15 @@ class Judge:
         self._concurrent = concurrent
         self._next = STEPS_BETWEEN
         self._begun = None
+        self._begun_steps = 0
         self._evaluating = 0.0
         # Whether training may end: the task is solved, or the steps are used up.
         self.over = False
 
-    def begin(self):
-        """Says that training begins now."""
+    def begin(self, steps=0):
+        """Says that training is measured from now, after so many steps."""
         self._begun = time.perf_counter()
+        self._begun_steps = steps
 
     def due(self, steps):
         return steps >= self._next
@@ -77,6 +79,7 @@ class Judge:
         mean = greedy_return(act, 1_000_000 + 1_000 * self._arguments.seed)
         if not self._concurrent:
             self._evaluating += time.perf_counter() - begin
-        print(json.dumps({"env_steps": int(steps), "return": mean, "training_seconds": training}), flush=True)
+        line = {"env_steps": int(steps), "return": mean, "steps_per_second": (steps - self._begun_steps) / training}
+        print(json.dumps(line), flush=True)
         self.over = mean >= self._arguments.bar or steps >= self._arguments.max_steps
         return self.over

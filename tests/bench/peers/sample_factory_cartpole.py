@@ -58,10 +58,10 @@ class Evaluations(AlgoObserver):
         self._learned = Learned(runner)
 
     def on_training_step(self, runner, training_iteration_since_resume):
+        steps = runner.env_steps.get(0, 0)
         # Its processes have started when the first update is done.
         if training_iteration_since_resume == 1:
-            self._judge.begin()
-        steps = runner.env_steps.get(0, 0)
+            self._judge.begin(steps)
         if not self._judge.over and self._judge.due(steps):
             self._learned.refresh()
             if self._judge.ended(steps, self._learned.act):
