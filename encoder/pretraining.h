@@ -6,7 +6,8 @@
 // holds the parameters that did best on the held-out texts, or the latest ones if nothing is held
 // out. A run that is asked to stop writes a checkpoint. A run that ended in any way goes on from
 // its latest checkpoint. On as many ranks and threads as before it computes the same bits as if it
-// had not ended; on other numbers of them, the same up to rounding.
+// had not ended; on other numbers of them, the same up to rounding. A run with compressed gradients
+// that was asked to stop goes on up to rounding too, since a checkpoint drops residuals.
 #pragma once
 
 #include <cstdint>
