@@ -11,6 +11,7 @@
 
 #include "actor/loop/episode_driver.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/rendezvous_hashing.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/wire_tensor.h"
 
@@ -168,8 +169,9 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
 
 std::size_t EnvironmentLoop::Implementation::ChooseLink(std::size_t member) {
   const std::uint64_t block = (options_.first_environment + member) / options_.block_size;
-  const std::vector<std::string>& servers = servers_.addresses();
-  const std::string& address = servers[inference::client::ChooseServer(servers, block)];
+  std::vector<runtime::Place> places;
+  for (const std::string& server : servers_.addresses()) places.push_back({.name = server});
+  const std::string& address = servers_.addresses()[*runtime::HomeOf(block, places)];
   const auto found = std::find_if(links_.begin(), links_.end(),
                                   [&](const auto& link) { return link->address == address; });
   const auto number = static_cast<std::size_t>(found - links_.begin());

@@ -413,19 +413,6 @@ absl::Status ActClient::Send(std::vector<Row>& rows, std::uint64_t connection) {
 std::size_t ActClient::room() const { return implementation_->room(); }
 RowStatusCounts ActClient::status_counts() const { return implementation_->status_counts(); }
 
-std::size_t ChooseServer(const std::vector<std::string>& addresses, std::uint64_t block) {
-  std::size_t best = 0;
-  double best_weight = -1;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    const double weight = runtime::UniformAt(runtime::DeriveSeed(0, addresses[i]), block, 0, 0);
-    if (weight > best_weight) {
-      best = i;
-      best_weight = weight;
-    }
-  }
-  return best;
-}
-
 namespace {
 
 absl::Status CheckLength(const char* name, int length, int rows) {

@@ -95,11 +95,6 @@ class ActClient {
   std::unique_ptr<Implementation> implementation_;
 };
 
-// Chooses the server for a block of environments by rendezvous hashing: all actors that know the
-// same addresses choose the same, and few blocks move when a server comes or goes.
-// REQUIRES: `addresses` is not empty.
-std::size_t ChooseServer(const std::vector<std::string>& addresses, std::uint64_t block);
-
 // Checks a server's replies before any other code uses their arrays.
 struct RowReply {
   std::uint64_t environment_id = 0;

@@ -15,7 +15,6 @@
 #include "platform/transport/protocol.h"
 #include "replay/client/insert_outbox.h"
 #include "replay/client/link.h"
-#include "replay/client/rendezvous.h"
 #include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 
@@ -288,12 +287,12 @@ std::optional<std::size_t> Inserter::Impl::EmptiestLocked(std::size_t bytes,
 }
 
 std::optional<std::size_t> Inserter::Impl::HomeLocked(std::uint64_t environment) const {
-  std::vector<Place> places;
+  std::vector<runtime::Place> places;
   places.reserve(placed_.size());
   for (const Placed& placed : placed_) {
     places.push_back({.name = placed.address, .open = placed.live});
   }
-  return HomeOf(environment, places);
+  return runtime::HomeOf(environment, places);
 }
 
 bool Inserter::Impl::MayTakeLocked(std::size_t shard, std::size_t bytes) const {

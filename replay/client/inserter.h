@@ -5,7 +5,7 @@
 // An item is placed once, on the live shard with the emptiest outbox, and stays with that shard. An
 // item that has chunks goes to the shard of its environment if that one has room, because the
 // environment's other items have chunks in common with it. A shard that comes or goes changes this
-// shard for its share of the environments alone (replay/client/rendezvous.h).
+// shard for its share of the environments alone (platform/runtime/rendezvous_hashing.h).
 // After a reconnect it is sent to the same shard again, which ignores an id that it has seen. Thus
 // an item enters at most one table, and at most once. The items of a shard that stays away for
 // longer than `lost_after` are dropped and counted, as are items that a shard refuses for good.

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "platform/runtime/rendezvous_hashing.h"
 #include "replay/client/inserter.h"
-#include "replay/client/rendezvous.h"
 #include "replay/client/sampler.h"
 #include "replay/client/shard_admin.h"
 #include "replay/wire.h"
@@ -313,9 +313,9 @@ TEST_CASE(
   // One environment of each shard.
   std::vector<Overlapping> trajectories;
   for (std::size_t shard = 0; shard < 2; ++shard) {
-    const client::Place places[] = {{.name = addresses[0]}, {.name = addresses[1]}};
+    const runtime::Place places[] = {{.name = addresses[0]}, {.name = addresses[1]}};
     std::uint64_t environment = 0;
-    while (client::HomeOf(environment, places) != shard) ++environment;
+    while (runtime::HomeOf(environment, places) != shard) ++environment;
     trajectories.emplace_back(environment, kUnrolls);
   }
   Clients clients(addresses, {.samples = false});

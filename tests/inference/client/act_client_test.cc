@@ -325,23 +325,5 @@ TEST_CASE("A reply with arrays of different lengths is an error that names the a
   REQUIRE(ReadReplies(replies)->front().resumed->next_sequence == 5);
 }
 
-TEST_CASE("Most blocks stay with their server when another one joins") {
-  const std::vector<std::string> two = {"a:1", "b:1"};
-  const std::vector<std::string> three = {"a:1", "b:1", "c:1"};
-  std::map<std::size_t, int> shares;
-  int moved = 0;
-  for (std::uint64_t block = 0; block < 300; ++block) {
-    const std::size_t before = ChooseServer(two, block);
-    const std::size_t after = ChooseServer(three, block);
-    ++shares[after];
-    if (after != before) {
-      REQUIRE(after == 2);
-      ++moved;
-    }
-  }
-  for (const auto& [server, count] : shares) REQUIRE(count > 60);
-  REQUIRE(moved < 140);
-}
-
 }  // namespace
 }  // namespace shoal::inference::client

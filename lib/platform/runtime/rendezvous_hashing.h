@@ -13,7 +13,7 @@
 #include <span>
 #include <string_view>
 
-namespace shoal::replay::client {
+namespace shoal::runtime {
 
 struct Place {
   std::string_view name;
@@ -23,4 +23,4 @@ struct Place {
 // Returns the home of `key` among the places that are open, or nothing if none is.
 std::optional<std::size_t> HomeOf(std::uint64_t key, std::span<const Place> places);
 
-}  // namespace shoal::replay::client
+}  // namespace shoal::runtime

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replay/client/rendezvous.h"
+#include "platform/runtime/rendezvous_hashing.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
 #include <vector>
 
-namespace shoal::replay::client {
+namespace shoal::runtime {
 namespace {
 
 constexpr std::uint64_t kKeys = 10000;
@@ -61,4 +61,4 @@ TEST_CASE("the order of places does not matter, and without an open one there is
 }
 
 }  // namespace
-}  // namespace shoal::replay::client
+}  // namespace shoal::runtime
