@@ -18,30 +18,44 @@ AlgorithmOptions Options() {
   return options;
 }
 
-UnrollBatch SomeBatch(const model::PolicySpec& spec) {
+std::vector<UnrollBatch> SomeBatches(const model::PolicySpec& spec, std::size_t count) {
   PointerTask task(spec, {});
   const std::string bytes = model::InitialParameters(spec, kSeed).value();
-  return task.Play(*model::Policy::FromSafetensors(spec, bytes, nullptr).value(), 9);
+  const auto policy = model::Policy::FromSafetensors(spec, bytes, nullptr).value();
+  std::vector<UnrollBatch> batches;
+  while (batches.size() < count) batches.push_back(task.Play(*policy, 9));
+  return batches;
 }
 
+// What an update leaves.
 struct Outcome {
   std::string digest;
   std::string parameters;
   double rows = 0;
+  double policy_loss = 0;
+  double value_loss = 0;
 };
 
-absl::StatusOr<Outcome> Train(const model::PolicySpec& spec, const UnrollBatch& batch,
-                              collectives::GradientReducer& reducer) {
+// Makes an update of each batch.
+absl::StatusOr<std::vector<Outcome>> Train(const model::PolicySpec& spec,
+                                           const std::vector<UnrollBatch>& batches,
+                                           collectives::GradientReducer& reducer) {
   SHOAL_ASSIGN_OR_RETURN(const auto trainer,
                          PolicyTrainer::Create(spec, Options(), kSeed, reducer));
-  SHOAL_ASSIGN_OR_RETURN(const UpdateReport report, trainer->Update(batch));
-  SHOAL_ASSIGN_OR_RETURN(std::string parameters, trainer->SerializeParameters({}));
-  return Outcome{trainer->Digest(), std::move(parameters), report.rows};
+  std::vector<Outcome> outcomes;
+  for (const UnrollBatch& batch : batches) {
+    SHOAL_ASSIGN_OR_RETURN(const UpdateReport report, trainer->Update(batch));
+    SHOAL_ASSIGN_OR_RETURN(std::string parameters, trainer->SerializeParameters({}));
+    outcomes.push_back({trainer->Digest(), std::move(parameters), report.rows, report.policy_loss,
+                        report.value_loss});
+  }
+  return outcomes;
 }
 
-std::vector<Outcome> TrainInRanks(const model::PolicySpec& spec,
-                                  const std::vector<UnrollBatch>& batches) {
-  std::vector<Outcome> outcomes(batches.size());
+// Trains as ranks with the batches of each, and returns the outcomes by rank and update.
+std::vector<std::vector<Outcome>> TrainInRanks(
+    const model::PolicySpec& spec, const std::vector<std::vector<UnrollBatch>>& batches) {
+  std::vector<std::vector<Outcome>> outcomes(batches.size());
   RunRanks(batches.size(), [&](std::size_t rank, collectives::GradientReducer& reducer) {
     SHOAL_ASSIGN_OR_RETURN(outcomes[rank], Train(spec, batches[rank], reducer));
     return absl::OkStatus();
@@ -49,27 +63,48 @@ std::vector<Outcome> TrainInRanks(const model::PolicySpec& spec,
   return outcomes;
 }
 
-TEST_CASE("two ranks end with the same bits, and with what one rank makes of both batches") {
+TEST_CASE(
+    "1, 2 and 4 ranks with unequal shares have the same bits at every update, and the losses "
+    "of one") {
+  constexpr std::size_t kUpdates = 10;
   const model::PolicySpec spec = SmallSpec();
-  const UnrollBatch batch = SomeBatch(spec);
-  const auto outcomes =
-      TrainInRanks(spec, {Columns(batch, spec, 0, 3), Columns(batch, spec, 3, 8)});
-  collectives::SingleRank alone;
-  const Outcome joined = Train(spec, batch, alone).value();
-  REQUIRE(outcomes[0].digest == outcomes[1].digest);
-  REQUIRE(outcomes[0].rows == joined.rows);
-  REQUIRE(LargestDifference(outcomes[0].parameters, joined.parameters) < 1e-6);
+  const std::vector<UnrollBatch> batches = SomeBatches(spec, kUpdates);
+  collectives::SingleRank single;
+  const std::vector<Outcome> alone = Train(spec, batches, single).value();
+  REQUIRE(alone.front().digest != alone.back().digest);
+  // Where the columns of each rank end.
+  for (const std::vector<std::size_t>& ends : {std::vector<std::size_t>{8}, {3, 8}, {1, 3, 7, 8}}) {
+    std::vector<std::vector<UnrollBatch>> shares;
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      shares.emplace_back();
+      for (const UnrollBatch& batch : batches) {
+        shares.back().push_back(Columns(batch, spec, begin, end));
+      }
+      begin = end;
+    }
+    const auto ranks = TrainInRanks(spec, shares);
+    for (std::size_t update = 0; update < kUpdates; ++update) {
+      INFO(ends.size() << " ranks, update " << update + 1);
+      const Outcome& first = ranks.front()[update];
+      for (const auto& rank : ranks) REQUIRE(rank[update].digest == first.digest);
+      REQUIRE(first.rows == alone[update].rows);
+      REQUIRE(first.policy_loss == Approx(alone[update].policy_loss).margin(1e-5));
+      REQUIRE(first.value_loss == Approx(alone[update].value_loss).epsilon(1e-5));
+    }
+    REQUIRE(LargestDifference(ranks.front().front().parameters, alone.front().parameters) < 1e-6);
+  }
 }
 
 TEST_CASE("a rank without data takes part and ends with the same bits") {
   const model::PolicySpec spec = SmallSpec();
-  const UnrollBatch batch = SomeBatch(spec);
+  const std::vector<UnrollBatch> batches = SomeBatches(spec, 1);
   UnrollBatch empty;
-  empty.length = batch.length;
-  const auto outcomes = TrainInRanks(spec, {batch, empty});
+  empty.length = batches[0].length;
+  const auto ranks = TrainInRanks(spec, {batches, {empty}});
   collectives::SingleRank alone;
-  REQUIRE(outcomes[0].digest == outcomes[1].digest);
-  REQUIRE(outcomes[0].digest == Train(spec, batch, alone)->digest);
+  REQUIRE(ranks[0][0].digest == ranks[1][0].digest);
+  REQUIRE(ranks[0][0].digest == Train(spec, batches, alone)->front().digest);
 }
 
 }  // namespace

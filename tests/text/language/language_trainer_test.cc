@@ -198,6 +198,46 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("two ranks that add up four slices each make the steps of one rank with eight") {
+  constexpr std::uint64_t kSteps = 10;
+  constexpr std::int64_t kLength = 10;
+  const TrainerOptions options{
+      .slice_tokens = kLength, .max_gradient_norm = 0, .optimiser = {.kind = Kind::kSgd}};
+  const auto batch_of = [](std::uint64_t step) {
+    WeightedBatch batch;
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      batch.tokens.Append(SomeIds(kLength, step + 100 * i));
+      // As unequal as weights can be.
+      for (std::uint64_t t = 0; t < kLength; ++t) batch.weights.push_back(t > i ? 1.0F : 0.0F);
+    }
+    return batch;
+  };
+  REQUIRE(Cuts(batch_of(0).tokens, kLength).size() - 1 == 8);
+  REQUIRE(Cuts(Share(batch_of(0), 0, 2).tokens, kLength).size() - 1 == 4);
+  const auto alone = Trainer(options);
+  std::vector<double> losses;
+  for (std::uint64_t step = 0; step < kSteps; ++step) {
+    losses.push_back(alone->Step(batch_of(step), 0.05)->loss.loss);
+  }
+  std::vector<std::vector<double>> seen(2);
+  std::vector<Gpt2Parameters> ends(2);
+  doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
+    const auto trainer = LanguageTrainer::Create(SmallGpt2(), options, reducer).value();
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+      SHOAL_ASSIGN_OR_RETURN(const StepReport report,
+                             trainer->Step(Share(batch_of(step), rank, 2), 0.05));
+      seen[rank].push_back(report.loss.loss);
+    }
+    ends[rank] = trainer->Parameters().value();
+    return absl::OkStatus();
+  });
+  REQUIRE(seen[0] == seen[1]);
+  REQUIRE(ends[0].flat == ends[1].flat);
+  for (std::size_t i = 0; i < kSteps; ++i) REQUIRE(seen[0][i] == Approx(losses[i]).epsilon(1e-6));
+  REQUIRE(LargestDifference(ends[0], alone->Parameters().value()) < 1e-6);
+  REQUIRE(LargestDifference(ends[0], SmallGpt2()) > 1e-3);
+}
+
 TEST_CASE("a rank without a sequence takes part") {
   std::vector<Gpt2Parameters> ends(2);
   doubles::RunRanks(2, [&](std::size_t rank, collectives::GradientReducer& reducer) {
