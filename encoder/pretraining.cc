@@ -22,6 +22,8 @@
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/stop_signals.h"
+#include "rl/collectives/rank_times.h"
+#include "rl/model/compute_device.h"
 #include "rl/model/policy.h"
 #include "rl/training/checkpoint.h"
 #include "text/dataset/dataset.h"
@@ -221,10 +223,15 @@ absl::Status Pretraining::Step() {
   const double after =
       options_.steps > 0 ? before + 1 / static_cast<double>(options_.steps) : Done();
   const double learning_rate = plan_.rate.At((before + after) / 2);
-  SHOAL_ASSIGN_OR_RETURN(
-      const language::StepReport report,
-      trainer_->Step(PartOf(items, place_.data_rank, place_.data_ranks, plan_.attention),
-                     learning_rate));
+  const language::WeightedBatch part =
+      PartOf(items, place_.data_rank, place_.data_ranks, plan_.attention);
+  collectives::RankStopwatch stopwatch(reducer_, runtime::SystemClock());
+  SHOAL_ASSIGN_OR_RETURN(const language::StepReport report, trainer_->Step(part, learning_rate));
+  collectives::RankTimes times;
+  // The calls of groups among the ranks are not measured.
+  if (options_.tensor_parallel == 1) {
+    SHOAL_ASSIGN_OR_RETURN(times, stopwatch.Stop(static_cast<double>(part.tokens.tokens())));
+  }
   trained_ = report.loss;
   course_.position = stream_->position();
   rate_.Add(runtime::SystemClock().Now(), TokensOf(items), Done());
@@ -236,7 +243,8 @@ absl::Status Pretraining::Step() {
                         .stage = stage.name,
                         .tokens_per_second = rate_.tokens_per_second(),
                         .done = Done(),
-                        .seconds_left = rate_.seconds_left()});
+                        .seconds_left = rate_.seconds_left(),
+                        .ranks = std::move(times)});
 }
 
 absl::Status Pretraining::Evaluate() {
@@ -504,12 +512,23 @@ int ThreadsOf(const PretrainingOptions& options, std::int64_t ranks) {
   return static_cast<int>(std::max<std::int64_t>(1, processors / ranks));
 }
 
+absl::StatusOr<std::unique_ptr<collectives::GradientReducer>> Join(
+    const PretrainingOptions& options) {
+  collectives::GroupOptions group = options.group;
+  group.find_gpu = [&](std::int64_t local_rank) -> absl::StatusOr<std::int64_t> {
+    auto gpu = model::FindGpu(options.device, local_rank);
+    if (gpu.ok()) return gpu;
+    return runtime::Annotate(gpu.status(), "--reduction nccl, --device");
+  };
+  return collectives::JoinGroup(group);
+}
+
 }  // namespace
 
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out) {
   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
   SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
-  SHOAL_ASSIGN_OR_RETURN(const auto reducer, collectives::JoinGroup(options.group));
+  SHOAL_ASSIGN_OR_RETURN(const auto reducer, Join(options));
   const runtime::StopSignals signals;
   model::SetTorchThreads(ThreadsOf(options, reducer->world_size()));
   if (reducer->rank() == 0) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
@@ -99,6 +100,15 @@ std::string Evaluations(const Rows& rows) {
   return html + "</table>";
 }
 
+// Returns by name how several ranks have shared a step.
+std::vector<std::pair<std::string, double>> SharingOf(const collectives::RankTimes& ranks) {
+  if (ranks.working_seconds.empty()) return {};
+  return {{"communication_seconds", ranks.communication_seconds},
+          {"communication_bytes", ranks.communication_bytes},
+          {"straggler_ratio", ranks.straggler_ratio()},
+          {"data_skew", ranks.data_skew()}};
+}
+
 std::string Remaining(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::min(std::round(seconds), 1e9));
   return absl::StrFormat("%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
@@ -134,26 +144,30 @@ absl::Status TrainingLog::AddRow(const std::string& row) {
 absl::Status TrainingLog::AddStep(const TrainingRow& row) {
   const language::LossReport& loss = row.report.loss;
   line_.Show([&](auto) { return ProgressLine(row); });
-  SHOAL_RETURN_IF_ERROR(AddRow(json{{"step", row.report.step},
-                                    {"epochs", row.epochs},
-                                    {"tokens", row.tokens},
-                                    {"loss", loss.loss},
-                                    {"accuracy", loss.accuracy},
-                                    {"targets", loss.targets},
-                                    {"gradient_norm", row.report.gradient_norm},
-                                    {"learning_rate", row.learning_rate},
-                                    {"stage", row.stage},
-                                    {"tokens_per_second", std::round(row.tokens_per_second)}}
-                                   .dump()));
-  return events_->Write(WallSeconds(), row.report.step,
-                        {{"train/loss", loss.loss},
-                         {"train/perplexity", loss.perplexity},
-                         {"train/accuracy", loss.accuracy},
-                         {"train/targets", loss.targets},
-                         {"train/gradient_norm", row.report.gradient_norm},
-                         {"train/learning_rate", row.learning_rate},
-                         {"train/epochs", row.epochs},
-                         {"train/tokens_per_second", row.tokens_per_second}});
+  json line = {{"step", row.report.step},
+               {"epochs", row.epochs},
+               {"tokens", row.tokens},
+               {"loss", loss.loss},
+               {"accuracy", loss.accuracy},
+               {"targets", loss.targets},
+               {"gradient_norm", row.report.gradient_norm},
+               {"learning_rate", row.learning_rate},
+               {"stage", row.stage},
+               {"tokens_per_second", std::round(row.tokens_per_second)}};
+  std::map<std::string, double> events = {{"train/loss", loss.loss},
+                                          {"train/perplexity", loss.perplexity},
+                                          {"train/accuracy", loss.accuracy},
+                                          {"train/targets", loss.targets},
+                                          {"train/gradient_norm", row.report.gradient_norm},
+                                          {"train/learning_rate", row.learning_rate},
+                                          {"train/epochs", row.epochs},
+                                          {"train/tokens_per_second", row.tokens_per_second}};
+  for (const auto& [name, value] : SharingOf(row.ranks)) {
+    line[name] = value;
+    events.emplace("train/" + name, value);
+  }
+  SHOAL_RETURN_IF_ERROR(AddRow(line.dump()));
+  return events_->Write(WallSeconds(), row.report.step, events);
 }
 
 absl::Status TrainingLog::AddEvaluation(std::int64_t step, const language::LossReport& report) {
@@ -185,10 +199,16 @@ absl::Status TrainingLog::WriteReport(const std::string& options, const std::str
 
 std::string ProgressLine(const TrainingRow& row) {
   const language::LossReport& loss = row.report.loss;
-  return absl::StrFormat(
+  std::string line = absl::StrFormat(
       "step %d  epoch %.2f  loss %.4f  perplexity %.2f  accuracy %.3f  %.0f tokens/s  ETA %s",
       row.report.step, row.epochs, loss.loss, loss.perplexity, loss.accuracy, row.tokens_per_second,
       Remaining(row.seconds_left));
+  if (row.ranks.working_seconds.empty()) return line;
+  // Rank 0 shows the line.
+  const double waited = row.ranks.communication_seconds;
+  const double all = waited + row.ranks.working_seconds.front();
+  return line + absl::StrFormat("  communication %.0f%%  slowest rank %.2f",
+                                all > 0 ? 100 * waited / all : 0.0, row.ranks.straggler_ratio());
 }
 
 }  // namespace shoal::encoder

@@ -14,6 +14,7 @@
 #include "platform/display/live_line.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
+#include "rl/collectives/rank_times.h"
 #include "text/language/language_trainer.h"
 
 namespace shoal::encoder {
@@ -31,6 +32,8 @@ struct TrainingRow {
   // How much of the run is over, 0 to 1, and the seconds that are left.
   double done = 0;
   double seconds_left = 0;
+  // How the ranks have shared the step. Empty for one rank alone.
+  collectives::RankTimes ranks = {};
 };
 
 class TrainingLog {
@@ -43,6 +46,8 @@ class TrainingLog {
 
   // Writes {"step", "epochs", "tokens", "loss", "accuracy", "targets", "gradient_norm",
   // "learning_rate", "stage", "tokens_per_second"}, and the same names below "train/" as events.
+  // Where there are several ranks, also "communication_seconds" and "communication_bytes" of rank
+  // 0, and "straggler_ratio" and "data_skew" of all (rl/collectives/rank_times.h); rows are tokens.
   absl::Status AddStep(const TrainingRow& row);
   // Writes {"step", "held_out_loss", "held_out_perplexity", "held_out_accuracy",
   // "held_out_targets"}, and events below "held_out/".
@@ -66,7 +71,8 @@ class TrainingLog {
 };
 
 // Returns a line such as "step 120  epoch 1.50  loss 2.3026  perplexity 10.00  accuracy 0.500
-// 12345 tokens/s  ETA 1:02:05".
+// 12345 tokens/s  ETA 1:02:05", and with several ranks "  communication 12%  slowest rank 1.08", in
+// units of the mean.
 std::string ProgressLine(const TrainingRow& row);
 
 }  // namespace shoal::encoder

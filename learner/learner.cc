@@ -22,7 +22,6 @@
 #include "learner/learner_metrics.h"
 #include "learner/learner_parts.h"
 #include "learner/publication.h"
-#include "learner/rank_times.h"
 #include "learner/unrolls/batch_builder.h"
 #include "learner/unrolls/episode_returns.h"
 #include "learner/unrolls/quarantine.h"
@@ -42,6 +41,7 @@
 #include "rl/collectives/gradient_client.h"
 #include "rl/collectives/gradient_hub.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/rank_times.h"
 #include "rl/model/policy.h"
 #include "rl/parameters/half_precision.h"
 #include "rl/parameters/version_wire.h"
@@ -51,7 +51,6 @@ namespace {
 
 constexpr int kForgivenInARow = 10;
 constexpr std::size_t kDigestBytes = 64;
-constexpr std::int64_t kShownClonings = 50;
 
 double Seconds(runtime::Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -84,32 +83,6 @@ bool Learner::finished() const {
 }
 std::int64_t Learner::rank() const { return parts_->reducer->rank(); }
 std::string Learner::Digest() const { return parts_->trainer->Digest(); }
-
-absl::Status Learner::CloneDemonstrations() {
-  Parts& parts = *parts_;
-  CloningOptions options = setup_.learner.cloning;
-  options.encoder.batch_independent = setup_.run.deterministic;
-  options.embedding_cache = options.embedding_cache.In(setup_.run.path());
-  SHOAL_ASSIGN_OR_RETURN(parts.cloning,
-                         Cloning::Create(options, static_cast<std::uint64_t>(setup_.run.seed),
-                                         setup_.policy, *parts.contents));
-  if (parts.cloning == nullptr) return absl::OkStatus();
-  parts.encoder_version = parts.cloning->demonstrations().encoder_version();
-  const auto on_cloned = [&](const algorithms::CloningReport& report) {
-    const std::int64_t planned = setup_.learner.cloning.demonstration_updates;
-    if (parts.reports != nullptr) parts.reports->RecordCloning(report, planned);
-    const bool last = report.cloning == planned;
-    if (last || report.cloning % kShownClonings == 0) {
-      spdlog::info("event=cloned cloning={} loss={} agreement={}", report.cloning, report.loss,
-                   report.agreement);
-    }
-    const bool save = last || report.cloning % setup_.learner.checkpoint_every_updates == 0;
-    return save ? SaveCheckpoint() : absl::OkStatus();
-  };
-  SHOAL_RETURN_IF_ERROR(
-      parts.cloning->Run(*parts.trainer, rank(), parts.reducer->world_size(), on_cloned));
-  return CompareRanks("after cloning");
-}
 
 absl::Status Learner::JoinEpoch() {
   const std::string file = setup_.run.path() + "/epoch";
@@ -291,7 +264,7 @@ absl::StatusOr<bool> Learner::RunRound() {
 absl::Status Learner::Train() {
   Parts& parts = *parts_;
   const auto begin = runtime::SystemClock().Now();
-  RankStopwatch stopwatch(*parts.reducer, runtime::SystemClock());
+  collectives::RankStopwatch stopwatch(*parts.reducer, runtime::SystemClock());
   if (parts.cloning != nullptr) {
     SHOAL_RETURN_IF_ERROR(parts.cloning->CheckEncoder(parts.unrolls));
   }

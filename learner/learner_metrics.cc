@@ -312,7 +312,7 @@ void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report, std:
   file_ << line.dump() << std::endl;
 }
 
-void LearnerMetrics::RecordRanks(const RankTimes& times) {
+void LearnerMetrics::RecordRanks(const collectives::RankTimes& times) {
   runtime::MetricInfo working =
       Metric("rank_working_seconds", "s", "work of each rank in an update",
              "Time of each rank outside collective calls in the last update.");

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "learner/circuit_breaker.h"
-#include "learner/rank_times.h"
 #include "learner/unrolls/episode_returns.h"
 #include "learner/unrolls/round.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/policy_trainer.h"
+#include "rl/collectives/rank_times.h"
 #include "rl/parameters/version.h"
 
 namespace shoal::learner {
@@ -61,7 +61,7 @@ struct UpdateRecord {
   double agreeing_seconds = 0;
   double updating_seconds = 0;
   double publishing_seconds = 0;
-  RankTimes ranks = {};
+  collectives::RankTimes ranks = {};
 };
 
 class LearnerMetrics {
@@ -90,7 +90,7 @@ class LearnerMetrics {
 
  private:
   LearnerMetrics(std::ofstream file, runtime::Metrics& metrics);
-  void RecordRanks(const RankTimes& times);
+  void RecordRanks(const collectives::RankTimes& times);
   void RecordByCause(const std::map<std::string, std::int64_t>& by_cause, runtime::MetricInfo info);
 
   std::ofstream file_;

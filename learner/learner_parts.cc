@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "learner/unrolls/shared_records.h"
+#include "platform/runtime/log.h"
 #include "rl/collectives/socket.h"
 #include "rl/model/compute_device.h"
+#include "text/embedding/make_text_encoder.h"
 
 namespace shoal::learner {
 namespace {
@@ -19,6 +21,8 @@ using std::chrono::milliseconds;
 // The bounds of what goes with a gradient: its own numbers, and those of each unroll.
 constexpr std::size_t kMaxNoteBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxNoteBytesOfUnroll = 64;
+// How many updates that clone are between two lines of the log.
+constexpr std::int64_t kShownClonings = 50;
 
 std::string ListenAddress(const LearnerSetup& setup) {
   if (!setup.learner.listen.empty()) return setup.learner.listen;
@@ -254,6 +258,37 @@ absl::Status Learner::ShareRecords() {
   SHOAL_RETURN_IF_ERROR(ShareLedger(*parts.reducer, *parts.ledger));
   SHOAL_RETURN_IF_ERROR(ShareQuarantine(*parts.reducer, *parts.quarantine));
   return parts.checkpoints->keeps() ? parts.quarantine->Write() : absl::OkStatus();
+}
+
+absl::Status Learner::CloneDemonstrations() {
+  Parts& parts = *parts_;
+  CloningOptions options = setup_.learner.cloning;
+  if (!options.demonstrations.empty()) {
+    auto encoder = embedding::OnOwnDevice(options.encoder, setup_.local_rank);
+    if (!encoder.ok()) return runtime::Annotate(encoder.status(), "learner.encoder_device");
+    options.encoder = *std::move(encoder);
+  }
+  options.encoder.batch_independent = setup_.run.deterministic;
+  options.embedding_cache = options.embedding_cache.In(setup_.run.path());
+  SHOAL_ASSIGN_OR_RETURN(parts.cloning,
+                         Cloning::Create(options, static_cast<std::uint64_t>(setup_.run.seed),
+                                         setup_.policy, *parts.contents));
+  if (parts.cloning == nullptr) return absl::OkStatus();
+  parts.encoder_version = parts.cloning->demonstrations().encoder_version();
+  const auto on_cloned = [&](const algorithms::CloningReport& report) {
+    const std::int64_t planned = setup_.learner.cloning.demonstration_updates;
+    if (parts.reports != nullptr) parts.reports->RecordCloning(report, planned);
+    const bool last = report.cloning == planned;
+    if (last || report.cloning % kShownClonings == 0) {
+      spdlog::info("event=cloned cloning={} loss={} agreement={}", report.cloning, report.loss,
+                   report.agreement);
+    }
+    const bool save = last || report.cloning % setup_.learner.checkpoint_every_updates == 0;
+    return save ? SaveCheckpoint() : absl::OkStatus();
+  };
+  SHOAL_RETURN_IF_ERROR(
+      parts.cloning->Run(*parts.trainer, rank(), parts.reducer->world_size(), on_cloned));
+  return CompareRanks("after cloning");
 }
 
 absl::Status Learner::MakeDemonstrationTable() {

@@ -13,6 +13,7 @@
 #include "rl/algorithms/trainer_memory.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/launch.h"
+#include "rl/model/compute_device.h"
 
 int main(int argc, char** argv) {
   using namespace shoal;
@@ -75,6 +76,11 @@ int main(int argc, char** argv) {
   setup.progress = launched->progress;
   collectives::GroupOptions options = setup.learner.group();
   options.progress = launched->progress;
+  options.find_gpu = [&](std::int64_t local_rank) -> absl::StatusOr<std::int64_t> {
+    auto gpu = model::FindGpu(setup.learner.device, local_rank);
+    if (gpu.ok()) return gpu;
+    return runtime::Annotate(gpu.status(), "learner.reduction is nccl, learner.device");
+  };
   auto group = collectives::JoinGroup(options);
   if (!group.ok()) return program.Fail(group.status());
   auto learner = learner::Learner::Create(setup, *std::move(group));

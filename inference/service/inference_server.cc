@@ -53,7 +53,9 @@ absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeEncoder(const Inference
   if (config.policy.content_fields.empty() && !config.policy.has_candidates()) {
     return std::make_unique<NoEncoder>(config.policy.embedding_size);
   }
-  embedding::EncoderSource source = config.options.encoder;
+  auto own = embedding::OnOwnDevice(config.options.encoder, config.index);
+  if (!own.ok()) return runtime::Annotate(own.status(), "inference.encoder_device");
+  embedding::EncoderSource source = *std::move(own);
   source.batch_independent = config.run.deterministic;
   SHOAL_ASSIGN_OR_RETURN(
       auto encoder, embedding::MakeTextEncoder(

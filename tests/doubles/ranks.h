@@ -28,8 +28,8 @@ namespace shoal::doubles {
 using RankWork =
     std::function<absl::Status(std::size_t rank, collectives::GradientReducer& reducer)>;
 
-inline constexpr collectives::GroupOptions kPatientGroup = {
-    .join_timeout = std::chrono::seconds(60), .call_timeout = std::chrono::seconds(60)};
+inline const collectives::GroupOptions kPatientGroup = {.join_timeout = std::chrono::seconds(60),
+                                                        .call_timeout = std::chrono::seconds(60)};
 
 // The same with a ring for arrays of at least so many bytes; 0 makes none.
 inline collectives::GroupOptions PatientGroup(std::int64_t ring_min_bytes) {

@@ -11,6 +11,7 @@
 
 #include "encoder/pretraining_plan.h"
 #include "encoder/recent_rate.h"
+#include "encoder/training_log.h"
 #include "platform/runtime/atomic_file.h"
 #include "rl/model/compute_device.h"
 #include "tests/doubles/ranks.h"
@@ -108,7 +109,20 @@ TEST_CASE("two ranks have the curve of one") {
       REQUIRE(two[i].at(key).get<double>() == Approx(one[i].at(key).get<double>()).epsilon(1e-5));
     }
     REQUIRE(one[i].value("targets", 0.0) == two[i].value("targets", 0.0));
+    REQUIRE_FALSE(one[i].contains("straggler_ratio"));
+    if (!two[i].contains("loss")) continue;
+    REQUIRE(two[i].at("straggler_ratio").get<double>() >= 1);
+    REQUIRE(two[i].at("data_skew").get<double>() >= 1);
+    REQUIRE(two[i].contains("communication_seconds"));
   }
+}
+
+TEST_CASE(
+    "the line of a run says how much of a step is communication, and how slow the slowest is") {
+  TrainingRow row;
+  REQUIRE(ProgressLine(row).find("communication") == std::string::npos);
+  row.ranks = {.working_seconds = {3, 1}, .rows = {10, 10}, .communication_seconds = 1};
+  REQUIRE(ProgressLine(row).ends_with("  communication 25%  slowest rank 1.50"));
 }
 
 // Trains for so many steps more with so many ranks.

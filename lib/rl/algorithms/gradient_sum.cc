@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/gradient_sum.h"
 
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include <span>
 
 #include "rl/model/candidate_table_tensors.h"
+#include "rl/training/reducible.h"
 
 namespace shoal::algorithms {
 namespace {
@@ -25,21 +27,22 @@ void GradientSum::Clear() { at::Tensor(numbers_).zero_(); }
 absl::Status GradientSum::OverRanks(GradientSource source, MinibatchSums& sums) {
   // The only rank of a device keeps its gradients there.
   if (reducer_.world_size() == 1 && !numbers_.is_cpu()) return absl::OkStatus();
-  const at::Tensor host = numbers_.to(at::kCPU);
-  const std::span<float> values = model::FloatsOf(host);
+  const at::Tensor array = training::Reducible(reducer_, numbers_);
+  const at::Tensor tail = array.narrow(0, size_, kSumFloats);
+  const at::Tensor own = at::from_blob(sums.values.data(), {kSumFloats}, at::kDouble);
+  tail.copy_(own);
+  const std::span<float> values = model::FloatsOf(array);
   const std::span<float> gradient = values.first(static_cast<std::size_t>(size_));
-  const std::span<float> tail = values.subspan(gradient.size());
-  for (std::size_t i = 0; i < sums.values.size(); ++i) tail[i] = static_cast<float>(sums.values[i]);
   if (compresses_ && reducer_.compresses(gradient.size())) {
     std::vector<float>& residual = residuals_[static_cast<std::size_t>(source)];
     residual.resize(gradient.size());
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSumCompressed(gradient, residual));
-    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(tail));
+    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values.subspan(gradient.size())));
   } else {
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values));
   }
-  for (std::size_t i = 0; i < sums.values.size(); ++i) sums.values[i] = tail[i];
-  if (!numbers_.is_cpu()) at::Tensor(numbers_).copy_(host);
+  own.copy_(tail);
+  if (!array.is_same(numbers_)) at::Tensor(numbers_).copy_(array);
   return absl::OkStatus();
 }
 

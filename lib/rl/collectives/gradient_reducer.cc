@@ -18,9 +18,22 @@ namespace {
 // The type URL of the payload that marks a failure shared by all ranks.
 constexpr const char* kSharedMark = "shoal.collectives/shared_failure";
 
-#ifndef SHOAL_CUDA
-absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(std::unique_ptr<SocketReducer>,
-                                                                   int, const GroupOptions&) {
+#ifdef SHOAL_CUDA
+absl::StatusOr<std::unique_ptr<GradientReducer>> ConnectGpus(std::unique_ptr<SocketReducer> sockets,
+                                                             const RankEnvironment& environment,
+                                                             const GroupOptions& options) {
+  const absl::StatusOr<std::int64_t> gpu =
+      options.find_gpu ? options.find_gpu(environment.local_rank) : environment.local_rank;
+  if (!gpu.ok()) {
+    sockets->Abort(gpu.status());
+    return gpu.status();
+  }
+  return CreateNcclReducer(std::move(sockets), static_cast<int>(*gpu), options);
+}
+#else
+absl::StatusOr<std::unique_ptr<GradientReducer>> ConnectGpus(std::unique_ptr<SocketReducer>,
+                                                             const RankEnvironment&,
+                                                             const GroupOptions&) {
   return runtime::FailedPrecondition("ranks over NCCL need a build with SHOAL_CUDA=ON");
 }
 #endif
@@ -30,7 +43,7 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> Connect(const RankEnvironment& 
   SHOAL_ASSIGN_OR_RETURN(std::unique_ptr<SocketReducer> reducer,
                          SocketReducer::Create(environment, options));
   if (options.reduction == Reduction::kNccl) {
-    return CreateNcclReducer(std::move(reducer), static_cast<int>(environment.local_rank), options);
+    return ConnectGpus(std::move(reducer), environment, options);
   }
   return std::unique_ptr<GradientReducer>(std::move(reducer));
 }

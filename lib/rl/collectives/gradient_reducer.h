@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,10 @@ class GradientReducer {
 
   virtual std::int64_t rank() const = 0;
   virtual std::int64_t world_size() const = 0;
+  // The GPU whose memory AllReduceSum, ReduceScatterSum and AllGather of floats take as they take
+  // the host's, or -1 where there is none. They wait for all work that was queued there, and end
+  // when theirs is done.
+  virtual std::int64_t gpu() const { return -1; }
 
   // Replaces each element by its sum (maximum, minimum) over the ranks.
   virtual absl::Status AllReduceSum(std::span<float> values) = 0;
@@ -140,13 +145,16 @@ bool IsShared(const absl::Status& status);
 // The transport between ranks.
 enum class Reduction {
   kSocket,  // socket_reducer.h
-  kNccl,    // nccl_reducer.h; LOCAL_RANK selects the GPU
+  kNccl,    // nccl_reducer.h
 };
 // Returns what flags and configurations call "socket" or "nccl". REQUIRES: one of these.
 Reduction ReductionNamed(const std::string& name);
 
 struct GroupOptions {
   Reduction reduction = Reduction::kSocket;
+  // Over NCCL: returns the GPU on which the process with this LOCAL_RANK computes. Without it the
+  // GPU has the number of the process.
+  std::function<absl::StatusOr<std::int64_t>(std::int64_t local_rank)> find_gpu = {};
   // The time within which all ranks must join.
   std::chrono::milliseconds join_timeout = std::chrono::seconds(120);
   // The time within which every rank must do its part of one call. It bounds how far one rank may
@@ -162,8 +170,8 @@ struct GroupOptions {
 // Joins the group that RANK, WORLD_SIZE, MASTER_ADDR, ... describe (launch.h) and waits until all
 // ranks are there. Returns a SingleRank when there is no group or it has one member, and
 // FAILED_PRECONDITION for several ranks over kNccl in a build without SHOAL_CUDA. Besides the
-// errors of a call it returns ABORTED when this rank is of an older epoch than the group, which a
-// restart has left behind.
+// errors of a call and of GroupOptions::find_gpu it returns ABORTED when this rank is of an older
+// epoch than the group, which a restart has left behind.
 absl::StatusOr<std::unique_ptr<GradientReducer>> JoinGroup(const GroupOptions& options = {});
 
 }  // namespace shoal::collectives

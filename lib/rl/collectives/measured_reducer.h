@@ -20,6 +20,7 @@ class MeasuredReducer final : public GradientReducer {
 
   std::int64_t rank() const override { return inner_->rank(); }
   std::int64_t world_size() const override { return inner_->world_size(); }
+  std::int64_t gpu() const override { return inner_->gpu(); }
   absl::Status AllReduceSum(std::span<float> values) override;
   absl::Status AllReduceSum(std::span<double> values) override;
   absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual) override;

@@ -29,8 +29,34 @@ absl::Status Check(ncclResult_t result, const char* what) {
 
 // The time between two checks of the other ranks' sockets.
 constexpr std::chrono::milliseconds kPeersEvery{10};
+// The time that a sum still has to come when another rank is gone, perhaps because it has its own.
+constexpr std::chrono::seconds kLastTime{1};
 
-// A part of an array on the host, and where it lies in the staging memory, in bytes.
+// CUDA keeps the device that calls refer to for each thread. This makes it `device` until its end.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    (void)cudaGetDevice(&before_);
+    status_ = Check(cudaSetDevice(device), "cudaSetDevice");
+  }
+  ~OnDevice() { (void)cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  int before_ = 0;
+  absl::Status status_;
+};
+
+bool IsOnDevice(std::span<const std::byte> bytes) {
+  cudaPointerAttributes attributes{};
+  return cudaPointerGetAttributes(&attributes, bytes.data()) == cudaSuccess &&
+         attributes.type == cudaMemoryTypeDevice;
+}
+
+// A part of an array, and where it lies in the staging memory, in bytes.
 struct Piece {
   std::span<std::byte> bytes;
   std::size_t place = 0;
@@ -38,16 +64,18 @@ struct Piece {
 
 class NcclReducer final : public GradientReducer {
  public:
-  NcclReducer(std::unique_ptr<SocketReducer> sockets, const GroupOptions& options)
-      : sockets_(std::move(sockets)), options_(options) {}
+  NcclReducer(std::unique_ptr<SocketReducer> sockets, int device, const GroupOptions& options)
+      : sockets_(std::move(sockets)), device_(device), options_(options) {}
   ~NcclReducer() override {
+    const OnDevice on_device(device_);
     if (communicator_ != nullptr) ncclCommAbort(communicator_);
     if (staging_ != nullptr) cudaFree(staging_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
-  absl::Status Join(int device) {
-    SHOAL_RETURN_IF_ERROR(Check(cudaSetDevice(device), "cudaSetDevice"));
+  absl::Status Join() {
+    const OnDevice on_device(device_);
+    SHOAL_RETURN_IF_ERROR(on_device.status());
     SHOAL_RETURN_IF_ERROR(Check(cudaStreamCreate(&stream_), "cudaStreamCreate"));
     ncclUniqueId id{};
     if (rank() == 0) SHOAL_RETURN_IF_ERROR(Check(ncclGetUniqueId(&id), "ncclGetUniqueId"));
@@ -63,6 +91,7 @@ class NcclReducer final : public GradientReducer {
 
   std::int64_t rank() const override { return sockets_->rank(); }
   std::int64_t world_size() const override { return sockets_->world_size(); }
+  std::int64_t gpu() const override { return device_; }
   absl::Status AllReduceSum(std::span<float> values) override {
     return AllReduce(std::as_writable_bytes(values), values.size(), ncclFloat32, ncclSum);
   }
@@ -77,20 +106,20 @@ class NcclReducer final : public GradientReducer {
   }
   absl::Status ReduceScatterSum(std::span<float> values) override {
     const std::vector<Piece> own = {PieceOf(values, rank())};
-    return Call(PiecesOf(values), own, "ncclReduceScatter", [&] {
+    return Staged(PiecesOf(values), own, "ncclReduceScatter", [&] {
       return ncclReduceScatter(staging_, At(own.front().place), Longest(values), ncclFloat32,
                                ncclSum, communicator_, stream_);
     });
   }
   absl::Status AllGather(std::span<float> values) override {
     const std::vector<Piece> own = {PieceOf(values, rank())};
-    return Call(own, PiecesOf(values), "ncclAllGather", [&] {
+    return Staged(own, PiecesOf(values), "ncclAllGather", [&] {
       return ncclAllGather(At(own.front().place), staging_, Longest(values), ncclFloat32,
                            communicator_, stream_);
     });
   }
   absl::Status Broadcast(std::span<std::byte> bytes) override {
-    return Call(Whole(bytes), Whole(bytes), "ncclBroadcast", [&] {
+    return Staged(Whole(bytes), Whole(bytes), "ncclBroadcast", [&] {
       return ncclBroadcast(staging_, staging_, bytes.size(), ncclUint8, 0, communicator_, stream_);
     });
   }
@@ -107,8 +136,11 @@ class NcclReducer final : public GradientReducer {
 
   absl::Status AllReduce(std::span<std::byte> bytes, std::size_t count, ncclDataType_t type,
                          ncclRedOp_t operation) {
-    return Call(Whole(bytes), Whole(bytes), "ncclAllReduce", [&] {
-      return ncclAllReduce(staging_, staging_, count, type, operation, communicator_, stream_);
+    const bool in_place = IsOnDevice(bytes);
+    const std::vector<Piece> staged = in_place ? std::vector<Piece>() : Whole(bytes);
+    return Staged(staged, staged, "ncclAllReduce", [&] {
+      void* const sums = in_place ? bytes.data() : staging_;
+      return ncclAllReduce(sums, sums, count, type, operation, communicator_, stream_);
     });
   }
 
@@ -133,12 +165,14 @@ class NcclReducer final : public GradientReducer {
   }
   std::byte* At(std::size_t place) const { return static_cast<std::byte*>(staging_) + place; }
 
-  // Copies the pieces `up` to device memory, runs `enqueue` there, and copies `down` back.
+  // Copies the pieces `up` to the staging memory, runs `enqueue`, and copies `down` back.
   template <typename Enqueue>
-  absl::Status Call(const std::vector<Piece>& up, const std::vector<Piece>& down, const char* what,
-                    const Enqueue& enqueue) {
+  absl::Status Staged(const std::vector<Piece>& up, const std::vector<Piece>& down,
+                      const char* what, const Enqueue& enqueue) {
     SHOAL_RETURN_IF_ERROR(failure_);
-    failure_ = TryCall(up, down, what, enqueue);
+    const OnDevice on_device(device_);
+    failure_ = on_device.status();
+    if (failure_.ok()) failure_ = TryStaged(up, down, what, enqueue);
     if (failure_.ok()) return failure_;
     sockets_->Abort(failure_);
     // Only aborting the communicator ends kernels that wait for another rank.
@@ -147,15 +181,16 @@ class NcclReducer final : public GradientReducer {
   }
 
   template <typename Enqueue>
-  absl::Status TryCall(const std::vector<Piece>& up, const std::vector<Piece>& down,
-                       const char* what, const Enqueue& enqueue) {
+  absl::Status TryStaged(const std::vector<Piece>& up, const std::vector<Piece>& down,
+                         const char* what, const Enqueue& enqueue) {
     const Deadline deadline = After(options_.call_timeout);
+    // What the caller has queued on streams of its own may still write the array.
+    SHOAL_RETURN_IF_ERROR(Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"));
     SHOAL_RETURN_IF_ERROR(MakeRoom(up, down));
     for (const Piece& piece : up) {
-      SHOAL_RETURN_IF_ERROR(
-          Check(cudaMemcpyAsync(At(piece.place), piece.bytes.data(), piece.bytes.size(),
-                                cudaMemcpyHostToDevice, stream_),
-                "copy to the device"));
+      SHOAL_RETURN_IF_ERROR(Check(cudaMemcpyAsync(At(piece.place), piece.bytes.data(),
+                                                  piece.bytes.size(), cudaMemcpyDefault, stream_),
+                                  "copy to the device"));
     }
     SHOAL_RETURN_IF_ERROR(Check(enqueue(), what));
     SHOAL_RETURN_IF_ERROR(Settle(deadline));
@@ -163,20 +198,27 @@ class NcclReducer final : public GradientReducer {
     // deadline, so the sum is waited for first.
     SHOAL_RETURN_IF_ERROR(AwaitStream(deadline));
     for (const Piece& piece : down) {
-      SHOAL_RETURN_IF_ERROR(
-          Check(cudaMemcpyAsync(piece.bytes.data(), At(piece.place), piece.bytes.size(),
-                                cudaMemcpyDeviceToHost, stream_),
-                "copy from the device"));
+      SHOAL_RETURN_IF_ERROR(Check(cudaMemcpyAsync(piece.bytes.data(), At(piece.place),
+                                                  piece.bytes.size(), cudaMemcpyDefault, stream_),
+                                  "copy from the device"));
     }
     return Check(cudaStreamSynchronize(stream_), "copy from the device");
   }
 
   absl::Status AwaitStream(Deadline deadline) {
+    absl::Status lost;
     for (;;) {
       const cudaError_t state = cudaStreamQuery(stream_);
       if (state != cudaErrorNotReady) return Check(state, "cudaStreamQuery");
       SHOAL_RETURN_IF_ERROR(Settle(deadline));
-      SHOAL_RETURN_IF_ERROR(Look(deadline));
+      const absl::Status seen = Look(deadline);
+      if (seen.ok()) continue;
+      if (lost.ok()) {
+        lost = seen;
+        deadline = After(kLastTime);
+      } else if (std::chrono::steady_clock::now() >= deadline) {
+        return lost;
+      }
     }
   }
 
@@ -201,6 +243,7 @@ class NcclReducer final : public GradientReducer {
   }
 
   absl::Status MakeRoom(const std::vector<Piece>& up, const std::vector<Piece>& down) {
+    if (up.empty()) return absl::OkStatus();
     // All pieces of an array are as far apart as the first one is long.
     const auto end = [](const std::vector<Piece>& pieces) {
       return pieces.back().place + pieces.front().bytes.size();
@@ -216,6 +259,7 @@ class NcclReducer final : public GradientReducer {
   }
 
   const std::unique_ptr<SocketReducer> sockets_;
+  const int device_;
   const GroupOptions options_;
   cudaStream_t stream_ = nullptr;
   ncclComm_t communicator_ = nullptr;
@@ -230,8 +274,8 @@ class NcclReducer final : public GradientReducer {
 
 absl::StatusOr<std::unique_ptr<GradientReducer>> CreateNcclReducer(
     std::unique_ptr<SocketReducer> sockets, int device, const GroupOptions& options) {
-  auto reducer = std::make_unique<NcclReducer>(std::move(sockets), options);
-  const absl::Status joined = reducer->Join(device);
+  auto reducer = std::make_unique<NcclReducer>(std::move(sockets), device, options);
+  const absl::Status joined = reducer->Join();
   if (!joined.ok()) {
     reducer->Abort(joined);
     return joined;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GradientReducer over NCCL with one GPU for each rank; built with SHOAL_CUDA.
 //
-// Values are staged through device memory. Sums have the same bits on all ranks, since NCCL reduces
-// each element once and sends the result out. NCCL never tells one rank that another has failed or
-// hangs, so the ranks' sockets stay open and a call checks them while it waits.
+// Arrays in the GPU's memory are summed where they are; others, and shares, which NCCL wants to be
+// equally long, are staged through it. Sums have the same bits on all ranks, since NCCL reduces
+// each element once and sends the result out. Calls may come from any thread, whatever device CUDA
+// has for it, and leave it that device. NCCL never tells one rank that another has failed or hangs,
+// so the ranks' sockets stay open and a call checks them while it waits.
 #pragma once
 
 #include <memory>

@@ -40,6 +40,10 @@ absl::StatusOr<Precision> PrecisionNamed(const std::string& name);
 absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name,
                                                 std::int64_t local_rank = 0);
 
+// Returns the number of the GPU that FindComputeDevice finds. Besides its errors,
+// FAILED_PRECONDITION where it finds the CPU.
+absl::StatusOr<std::int64_t> FindGpu(const std::string& name, std::int64_t local_rank);
+
 // Returns `device` with a precision by its name for a policy of `spec` that acts.
 // Returns INVALID_ARGUMENT for another name and for bfloat16 where policy.convolution is not
 // "impala", FAILED_PRECONDITION for bfloat16 where the device is a CPU, a GPU that has no such

@@ -24,6 +24,12 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
 
+// Adds to the reason why a library cannot be loaded how to get it. libcuda.so.1 is the driver's.
+std::string WayOut(const std::string& error) {
+  if (error.starts_with("libcuda.so")) return error;
+  return error + "; in a clone, `deploy/install.sh cuda` fetches CUDA's libraries (5 GB)";
+}
+
 // Programs do not link libraries that exist only on machines with a GPU; loading this one is enough
 // for torch to find CUDA. That has to happen before torch is first asked for CUDA, since it
 // remembers the answer. `why` receives the reason where the library cannot be loaded.
@@ -31,7 +37,7 @@ std::int64_t CountGpus(std::string* why = nullptr) {
   static const std::string kError = [] {
     if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return std::string();
     const char* const error = ::dlerror();
-    return std::string(error == nullptr ? "libtorch_cuda.so cannot be loaded" : error);
+    return error == nullptr ? std::string("libtorch_cuda.so cannot be loaded") : WayOut(error);
   }();
   if (why != nullptr && !kError.empty()) *why = kError;
   return at::hasCUDA() ? static_cast<std::int64_t>(at::getNumGPUs()) : 0;
@@ -45,6 +51,14 @@ void KeepFloat32() {
 }
 
 thread_local CopyCounts copies;
+
+// Returns the GPU that `name` means to a process of this machine, or nothing for the CPU.
+absl::StatusOr<std::optional<std::int64_t>> GpuOf(const std::string& name,
+                                                  std::int64_t local_rank) {
+  SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
+  if (device.is_cpu()) return std::nullopt;
+  return name.starts_with("cuda:") ? device.index() : local_rank % CountGpus();
+}
 
 }  // namespace
 
@@ -71,11 +85,16 @@ absl::StatusOr<at::Device> FindDevice(const std::string& name) {
 }
 
 absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::int64_t local_rank) {
-  SHOAL_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
-  if (device.is_cpu()) return ComputeDevice{};
-  const std::int64_t share = name.starts_with("cuda:") ? device.index() : local_rank % CountGpus();
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> gpu, GpuOf(name, local_rank));
+  if (!gpu) return ComputeDevice{};
   return ComputeDevice{
-      .name = "cuda:" + std::to_string(share), .whole_batches = true, .graphs = true};
+      .name = "cuda:" + std::to_string(*gpu), .whole_batches = true, .graphs = true};
+}
+
+absl::StatusOr<std::int64_t> FindGpu(const std::string& name, std::int64_t local_rank) {
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<std::int64_t> gpu, GpuOf(name, local_rank));
+  if (gpu) return *gpu;
+  return runtime::FailedPrecondition("device '" + name + "' is the CPU, and a GPU is needed");
 }
 
 absl::StatusOr<Precision> PrecisionNamed(const std::string& name) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "rl/training/reducible.h"
 #include "rl/training/tensor_memory.h"
 
 namespace shoal::training {
@@ -19,8 +20,8 @@ namespace {
 
 using collectives::RankShare;
 
-std::span<float> FloatsOf(const at::Tensor& host) {
-  return {host.data_ptr<float>(), static_cast<std::size_t>(host.numel())};
+std::span<float> FloatsOf(const at::Tensor& array) {
+  return {array.data_ptr<float>(), static_cast<std::size_t>(array.numel())};
 }
 
 ZeroStage StageFor(ZeroStage stage, std::int64_t world_size) {
@@ -130,13 +131,14 @@ at::Tensor ZeroOptimiser::Kept(const at::Tensor& all) const {
 }
 
 absl::Status ZeroOptimiser::GatherParts(const at::Tensor& own, const at::Tensor& unit) {
-  const at::Tensor host = unit.is_cpu() ? unit : at::empty({unit.numel()}, at::kFloat);
+  const bool in_place = Takes(reducer_, unit.device());
+  const at::Tensor array = in_place ? unit : at::empty({unit.numel()}, at::kFloat);
   const at::Tensor part =
-      Narrow(host, collectives::ShareOf(static_cast<std::size_t>(unit.numel()), reducer_.rank(),
-                                        reducer_.world_size()));
+      Narrow(array, collectives::ShareOf(static_cast<std::size_t>(unit.numel()), reducer_.rank(),
+                                         reducer_.world_size()));
   if (!part.is_alias_of(own)) part.copy_(own);
-  SHOAL_RETURN_IF_ERROR(reducer_.AllGather(FloatsOf(host)));
-  if (!unit.is_cpu()) unit.copy_(host);
+  SHOAL_RETURN_IF_ERROR(reducer_.AllGather(FloatsOf(array)));
+  if (!in_place) unit.copy_(array);
   return absl::OkStatus();
 }
 
@@ -200,16 +202,16 @@ absl::Status ZeroOptimiser::SumGradient(std::size_t unit) {
   at::Tensor sum = gradients[0];
   for (std::int64_t i = 1; i < gradients.size(0); ++i) sum.add_(gradients[i]);
   if (reducer_.world_size() == 1) return absl::OkStatus();
-  const at::Tensor host = sum.to(at::kCPU);
+  const at::Tensor array = Reducible(reducer_, sum);
   if (!divides(ZeroStage::kGradients)) {
-    SHOAL_RETURN_IF_ERROR(SumOverRanks(unit, FloatsOf(host)));
-    if (!sum.is_cpu()) sum.copy_(host);
+    SHOAL_RETURN_IF_ERROR(SumOverRanks(unit, FloatsOf(array)));
+    if (!array.is_same(sum)) sum.copy_(array);
     return absl::OkStatus();
   }
-  const absl::Status summed = reducer_.ReduceScatterSum(FloatsOf(host));
+  const absl::Status summed = reducer_.ReduceScatterSum(FloatsOf(array));
   // The memory changes hands whatever came of it, so that the calls that follow find a gradient.
   AllocateMemory(kept_gradient_);
-  Gradient(unit).copy_(Narrow(host, units_[unit].share));
+  Gradient(unit).copy_(Narrow(array, units_[unit].share));
   ReleaseMemory(gradients);
   return summed;
 }

@@ -40,8 +40,10 @@ void EncoderSource::Visit(runtime::Visitor& visitor) {
   visitor.Knob("encoder_sentences", encoder_sentences,
                {.help = "folder of the sentence encoder: config.json, model.safetensors and "
                         "tokenizer.json or vocab.txt"});
-  visitor.Knob("encoder_device", encoder_device,
-               {.help = "where the language model computes: cpu, cuda or cuda:<n>"});
+  visitor.Knob(
+      "encoder_device", encoder_device,
+      {.help = "where the language model computes: auto, cpu, cuda or cuda:<n>; auto and cuda "
+               "give each process its share of the machine's GPUs"});
 }
 
 void EmbeddingCacheOptions::Visit(runtime::Visitor& visitor) {

@@ -29,7 +29,7 @@ struct EncoderSource {
   std::string encoder_models = "data/encoder";
   // The folder of the sentence encoder (`deploy/install.sh install_minilm`).
   std::string encoder_sentences = ".deps/minilm";
-  // The device, as in language::Gpt2Options::device.
+  // The device, as in rl/model/compute_device.h.
   std::string encoder_device = "cpu";
   // This is not a knob; run.deterministic sets it. The language model then takes each sequence by
   // itself, which is slower. With one thread of torch, a text's bits then depend on nothing else.

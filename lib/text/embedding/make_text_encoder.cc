@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rl/model/compute_device.h"
 #include "text/embedding/adapter.h"
 #include "text/embedding/body_encoder.h"
 #include "text/embedding/chunked_encoder.h"
@@ -221,6 +222,14 @@ absl::StatusOr<EncoderPointer> MakeOne(const EncoderSource& source,
 }
 
 }  // namespace
+
+absl::StatusOr<EncoderSource> OnOwnDevice(EncoderSource source, std::int64_t number) {
+  if (!source.has_language_model()) return source;
+  SHOAL_ASSIGN_OR_RETURN(const model::ComputeDevice device,
+                         model::FindComputeDevice(source.encoder_device, number));
+  source.encoder_device = device.name;
+  return source;
+}
 
 absl::Status CheckSizes(const tokens::TextEncoder& encoder, const std::string& knob,
                         std::int64_t embedding_size, std::int64_t body_size) {

@@ -29,6 +29,11 @@ namespace shoal::embedding {
 absl::StatusOr<std::unique_ptr<tokens::TextEncoder>> MakeTextEncoder(
     const EncoderSource& source, const EmbeddingCacheOptions& caches, runtime::Metrics* metrics);
 
+// Returns `source` with the device that its encoder_device means to process `number` of this
+// machine, as processes share its GPUs. Without a language model nothing is looked for. The errors
+// are those of model::FindComputeDevice.
+absl::StatusOr<EncoderSource> OnOwnDevice(EncoderSource source, std::int64_t number);
+
 // Returns FAILED_PRECONDITION when policy.embedding_size is not the encoder's, or policy.body_size
 // (0: all numbers) cuts off or exceeds those of its bodies. `knob` is what names the encoder.
 absl::Status CheckSizes(const tokens::TextEncoder& encoder, const std::string& knob,

@@ -435,6 +435,15 @@ TEST_CASE("The run's first version is there though the learner went before a row
   REQUIRE(replies.policy_steps(0) == 0);
 }
 
+TEST_CASE("A language model without its device is an error that names the knob") {
+  ActServiceFixture fixture(Sees::kTextsByLanguageModel);
+  runtime::Metrics metrics;
+  InferenceConfig config = fixture.config;
+  config.options.encoder.encoder_device = "abacus";
+  REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status())
+              .find("inference.encoder_device: device 'abacus'") != std::string::npos);
+}
+
 TEST_CASE("Wrong configuration is an error that names the knob") {
   ActServiceFixture fixture;
   runtime::Metrics metrics;

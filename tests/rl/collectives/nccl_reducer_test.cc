@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests sums over NCCL on the GPUs of this machine: one rank for each.
+// Tests sums over NCCL on the GPUs of this machine, or on the stand-ins that are linked: one rank
+// for each.
 #include "rl/collectives/nccl_reducer.h"
 
 #include <cuda_runtime_api.h>

@@ -252,6 +252,7 @@ TEST_CASE("a device is found by its name, or refused with a reason") {
   REQUIRE(absl::IsInvalidArgument(FindComputeDevice("gpu").status()));
   REQUIRE(absl::IsInvalidArgument(FindComputeDevice("cuda:x").status()));
   REQUIRE(absl::IsFailedPrecondition(FindComputeDevice("cuda:99").status()));
+  REQUIRE(absl::IsFailedPrecondition(FindGpu("cpu", 0).status()));
   const auto found = FindComputeDevice("auto");
   REQUIRE(found.ok());
   REQUIRE(found->whole_batches == (found->name != "cpu"));

@@ -7,6 +7,7 @@
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/config.h"
+#include "rl/model/compute_device.h"
 #include "tests/doubles/sentence_model.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/embedding/counting_encoder.h"
@@ -297,6 +298,22 @@ TEST_CASE(
   REQUIRE(Contains(
       ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models}, absl::StatusCode::kNotFound),
       "tokenizer.json"));
+}
+
+TEST_CASE("each process of a machine has its share of the GPUs, and lexical vectors need none") {
+  for (const std::int64_t number : {0, 1, 2}) {
+    EncoderSource source{.encoder = "gpt2:tiny", .encoder_device = "auto"};
+    REQUIRE(OnOwnDevice(source, number)->encoder_device ==
+            model::FindComputeDevice("auto", number)->name);
+    source.encoder_device = "cuda";
+    const auto wanted = model::FindComputeDevice("cuda", number);
+    const auto found = OnOwnDevice(source, number);
+    REQUIRE(found.ok() == wanted.ok());
+    if (found.ok()) REQUIRE(found->encoder_device == wanted->name);
+  }
+  const EncoderSource nowhere{.encoder = "gpt2:tiny", .encoder_device = "abacus"};
+  REQUIRE(Contains(runtime::Message(OnOwnDevice(nowhere, 0).status()), "device 'abacus'"));
+  REQUIRE(OnOwnDevice({.encoder_device = "abacus"}, 0)->encoder_device == "abacus");
 }
 
 TEST_CASE("the knobs are read from a file's section") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/rank_times.h"
+#include "rl/collectives/rank_times.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -7,13 +7,13 @@
 
 #include "tests/doubles/manual_clock.h"
 
-namespace shoal::learner {
+namespace shoal::collectives {
 namespace {
 
 using std::chrono::milliseconds;
 
 // Rank 1 of three. The others work for 200 and 400 ms in each update, on 100 and 20 rows.
-class MiddleRank final : public collectives::GradientReducer {
+class MiddleRank final : public GradientReducer {
  public:
   std::int64_t rank() const override { return 1; }
   std::int64_t world_size() const override { return 3; }
@@ -33,9 +33,9 @@ class MiddleRank final : public collectives::GradientReducer {
   absl::Status Broadcast(std::span<std::byte>) override { return absl::OkStatus(); }
   absl::Status Barrier() override { return absl::OkStatus(); }
   void Abort(const absl::Status&) override {}
-  collectives::Communication communication() const override { return spent; }
+  Communication communication() const override { return spent; }
 
-  collectives::Communication spent = {.calls = 10, .bytes = 1000, .seconds = 5};
+  Communication spent = {.calls = 10, .bytes = 1000, .seconds = 5};
   absl::Status end;
   int sums = 0;
 };
@@ -70,11 +70,11 @@ TEST_CASE("times that cannot be exchanged are the group's error") {
 
 TEST_CASE("a rank alone has nothing to exchange and no straggler") {
   const doubles::ManualClock clock;
-  collectives::SingleRank alone;
+  SingleRank alone;
   const RankTimes times = RankStopwatch(alone, clock).Stop(30).value();
   REQUIRE(times.working_seconds.empty());
   REQUIRE(times.straggler_ratio() == 1);
   REQUIRE(times.data_skew() == 1);
 }
 
-}  // namespace shoal::learner
+}  // namespace shoal::collectives

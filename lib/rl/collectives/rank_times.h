@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how the ranks of a learner share one update: each rank's own work and data, and the time
+// Measures how ranks share one update: each rank's own work and data, and the time
 // in which this rank did nothing but communicate.
 //
 //   RankStopwatch stopwatch(reducer, clock);
@@ -14,7 +14,7 @@
 #include "platform/runtime/status.h"
 #include "rl/collectives/gradient_reducer.h"
 
-namespace shoal::learner {
+namespace shoal::collectives {
 
 struct RankTimes {
   // The seconds of each rank outside collective calls, by rank. Empty for a group of one.
@@ -38,17 +38,17 @@ struct RankTimes {
 class RankStopwatch {
  public:
   // Starts. Both outlive this.
-  RankStopwatch(collectives::GradientReducer& reducer, const runtime::Clock& clock);
+  RankStopwatch(GradientReducer& reducer, const runtime::Clock& clock);
   // Exchanges the times and the number of rows that this rank trained on, which takes one
   // collective call; all ranks must make it. Returns the reducer's errors. For a group of one it
   // calls nothing.
   absl::StatusOr<RankTimes> Stop(double rows);
 
  private:
-  collectives::GradientReducer& reducer_;
+  GradientReducer& reducer_;
   const runtime::Clock& clock_;
   const runtime::TimePoint began_;
-  const collectives::Communication before_;
+  const Communication before_;
 };
 
-}  // namespace shoal::learner
+}  // namespace shoal::collectives

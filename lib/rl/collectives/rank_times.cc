@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learner/rank_times.h"
+#include "rl/collectives/rank_times.h"
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <span>
 
-namespace shoal::learner {
+namespace shoal::collectives {
 
 namespace {
 
@@ -22,13 +22,13 @@ double LargestOverMean(const std::vector<double>& of_ranks) {
 double RankTimes::straggler_ratio() const { return LargestOverMean(working_seconds); }
 double RankTimes::data_skew() const { return LargestOverMean(rows); }
 
-RankStopwatch::RankStopwatch(collectives::GradientReducer& reducer, const runtime::Clock& clock)
+RankStopwatch::RankStopwatch(GradientReducer& reducer, const runtime::Clock& clock)
     : reducer_(reducer), clock_(clock), began_(clock.Now()), before_(reducer.communication()) {}
 
 absl::StatusOr<RankTimes> RankStopwatch::Stop(double rows) {
   RankTimes times;
   if (reducer_.world_size() == 1) return times;
-  const collectives::Communication after = reducer_.communication();
+  const Communication after = reducer_.communication();
   times.communication_seconds = after.seconds - before_.seconds;
   times.communication_bytes = static_cast<double>(after.bytes - before_.bytes);
   const double all = std::chrono::duration<double>(clock_.Now() - began_).count();
@@ -44,4 +44,4 @@ absl::StatusOr<RankTimes> RankStopwatch::Stop(double rows) {
   return times;
 }
 
-}  // namespace shoal::learner
+}  // namespace shoal::collectives
