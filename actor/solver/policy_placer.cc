@@ -33,7 +33,8 @@ absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement:
   const UniformSource source(
       PlacementEnvironment::SpecOf(tasks->options), PlacementEnvironment::Pairs(),
       [&tasks, &keep] { return std::make_unique<PlacementEnvironment>(tasks, 0, keep); });
-  const auto play = [&](bool greedy, std::uint64_t count) -> absl::Status {
+  const auto play = [&](bool greedy, std::uint64_t count,
+                        runtime::Duration patience) -> absl::Status {
     const std::size_t wanted = placements.size() + count;
     const auto judge = [&placements, wanted](const EpisodeResult&) {
       return placements.size() >= wanted ? absl::OkStatus()
@@ -43,14 +44,15 @@ absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement:
                          .client_name = absl::StrCat("placer pid=", ::getpid()),
                          .greedy = greedy,
                          .attempts = count,
-                         .patience = options.patience},
+                         .patience = patience},
                         source, judge, check);
   };
-  SHOAL_RETURN_IF_ERROR(play(true, 1));
+  SHOAL_RETURN_IF_ERROR(play(true, 1, options.patience));
   if (options.samples > 0) {
-    const absl::Status drawn = play(false, options.samples);
+    const absl::Status drawn = play(false, options.samples, options.samples_patience);
     // Those that were drawn in time count.
-    if (!drawn.ok() && !absl::IsDeadlineExceeded(drawn)) return drawn;
+    const bool cut_off = absl::IsDeadlineExceeded(drawn) || absl::IsCancelled(drawn);
+    if (!drawn.ok() && !cut_off) return drawn;
   }
   return placements;
 }

@@ -26,14 +26,15 @@ struct PolicyPlacerOptions {
   EnvironmentOptions environment = {};
   // Placements that are drawn beside the greedy one.
   std::uint64_t samples = 0;
-  // How long each of the two may take.
+  // How long the greedy placement may take, and how long all samples together.
   runtime::Duration patience = std::chrono::minutes(5);
+  runtime::Duration samples_patience = std::chrono::minutes(5);
 };
 
 // Returns the greedy placement and then the drawn ones, at most options.samples: as many as are
-// drawn in time. INVALID_ARGUMENT when the policy was trained on something else than placement, and
-// for a graph and devices as of GradualPlacement::Create; other errors are those of `check` and of
-// the server.
+// drawn in time, or before `check` returned CANCELLED. INVALID_ARGUMENT when the policy was trained
+// on something else than placement, and for a graph and devices as of GradualPlacement::Create;
+// other errors are those of `check` and of the server.
 absl::StatusOr<std::vector<placement::Placement>> PlaceByPolicy(const placement::Graph& graph,
                                                                 const placement::DeviceSet& devices,
                                                                 const PolicyPlacerOptions& options,

@@ -22,6 +22,7 @@ absl::StatusOr<std::unique_ptr<PolicyServer>> PolicyServer::Start(
                   "inference.metrics_listen=\"\"",
                   "inference.parameters_folder=" + TomlText(options.parameters)},
                  spec.command);
+  if (options.seed) AppendSettings({"run.seed=" + std::to_string(*options.seed)}, spec.command);
   SHOAL_ASSIGN_OR_RETURN(auto child, ChildProcess::Start(spec));
   return std::unique_ptr<PolicyServer>(
       new PolicyServer(address, options.log_path, std::move(child)));

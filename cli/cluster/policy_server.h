@@ -5,7 +5,9 @@
 // Not thread-safe: the main thread owns it (see ChildProcess).
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/cluster/child_process.h"
@@ -21,6 +23,8 @@ struct PolicyServerOptions {
   std::string parameters;
   // The file of the server's log.
   std::string log_path;
+  // What drawn actions are a function of; the run's own seed if it is missing.
+  std::optional<std::uint64_t> seed = std::nullopt;
 };
 
 class PolicyServer {

@@ -2,6 +2,7 @@
 #include "cli/commands/place_command.h"
 
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,9 +10,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,14 +22,15 @@
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/policy_server.h"
 #include "cli/commands/command_result.h"
+#include "cli/commands/place_report.h"
 #include "cli/session/run_directory.h"
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
 #include "placement/group_graph.h"
 #include "placement/peers.h"
-#include "placement/schedule_chart.h"
+#include "placement/placement_file.h"
+#include "placement/search.h"
 #include "placement/simulator.h"
-#include "platform/display/line_chart.h"
 #include "platform/display/live_line.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
@@ -41,201 +44,8 @@ namespace {
 
 using placement::DeviceSet;
 using placement::Graph;
-using placement::Limit;
 using placement::Peer;
 using placement::Placement;
-
-constexpr double kGibi = 1 << 30;
-constexpr std::size_t kShownLimits = 3;
-
-struct DeviceUse {
-  std::size_t operations = 0;
-  double busy_seconds = 0;
-  double peak_bytes = 0;
-  // The names of its groups; of many, the first and the last.
-  std::string groups;
-};
-
-struct Answer {
-  std::vector<Peer> peers;
-  std::size_t best = 0;
-  std::vector<Limit> limits;
-  std::vector<DeviceUse> uses;
-
-  const Peer& Best() const { return peers[best]; }
-};
-
-std::string GroupsText(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 6;
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names.size() > kShown && i >= kShown / 2 && i + kShown / 2 < names.size()) {
-      if (i == kShown / 2) text += ", ...";
-      continue;
-    }
-    text += (text.empty() ? "" : ", ") + names[i];
-  }
-  return text;
-}
-
-std::vector<DeviceUse> UsesOf(const Graph& graph, const Placement& placement,
-                              const placement::Simulator& simulator) {
-  std::vector<DeviceUse> uses(simulator.devices());
-  std::vector<std::vector<std::string>> names(uses.size());
-  const std::vector<placement::OperationRun> runs = simulator.Runs();
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    DeviceUse& use = uses[placement[graph.operations[i].group]];
-    ++use.operations;
-    use.busy_seconds += runs[i].finish - runs[i].start;
-  }
-  for (std::size_t group = 0; group < placement.size(); ++group) {
-    names[placement[group]].push_back(graph.groups[group]);
-  }
-  for (std::size_t device = 0; device < uses.size(); ++device) {
-    uses[device].peak_bytes = simulator.peak_bytes()[device];
-    uses[device].groups = GroupsText(names[device]);
-  }
-  return uses;
-}
-
-std::string TimeText(const placement::Step& step) {
-  if (!step.fits()) return absl::StrFormat("out of memory by %.0f %%", 100 * step.excess);
-  return absl::StrFormat("%.3f ms", 1e3 * step.seconds);
-}
-
-std::string AgainstBest(const placement::Step& step, const placement::Step& best) {
-  if (!step.fits() || !best.fits()) return "";
-  return absl::StrFormat("+%.1f %%", 100 * (step.seconds / best.seconds - 1));
-}
-
-// Names the best method, and one device if that is no slower.
-std::string BestText(const Answer& answer) {
-  const Peer& best = answer.Best();
-  return absl::StrFormat(
-      "best placement: %s, %s a step (predicted)%s\n", best.method, TimeText(best.found.step),
-      best.method == "one device" ? "; no way was found to be faster on several" : "");
-}
-
-std::string LimitText(const std::vector<Limit>& limits) {
-  std::string text = "limited by";
-  for (std::size_t i = 0; i < std::min(limits.size(), kShownLimits); ++i) {
-    absl::StrAppendFormat(&text, "%s %s (twice as fast: -%.1f %%)", i == 0 ? "" : ",",
-                          limits[i].name, 100 * limits[i].gain);
-  }
-  return limits.empty() ? "limited by no single device or link\n" : text + "\n";
-}
-
-std::string Describe(const Graph& graph, const DeviceSet& devices, const Answer& answer) {
-  std::string text =
-      absl::StrFormat("%s: %d operations in %d groups on %d devices\n\n", graph.name,
-                      graph.operations.size(), graph.groups.size(), devices.devices.size());
-  absl::StrAppendFormat(&text, "%-14s %22s %10s %12s %12s\n", "method", "step", "slower", "tried",
-                        "best after");
-  for (const Peer& peer : answer.peers) {
-    absl::StrAppendFormat(&text, "%-14s %22s %10s %12d %12d\n", peer.method,
-                          TimeText(peer.found.step),
-                          AgainstBest(peer.found.step, answer.Best().found.step),
-                          peer.found.evaluations, peer.found.best_after());
-  }
-  text += "\n" + BestText(answer) + LimitText(answer.limits) + "\n";
-  absl::StrAppendFormat(&text, "%-10s %10s %8s %22s  %s\n", "device", "operations", "busy",
-                        "memory at most", "groups");
-  const double seconds = answer.Best().found.step.seconds;
-  for (std::size_t i = 0; i < answer.uses.size(); ++i) {
-    const DeviceUse& use = answer.uses[i];
-    const std::string memory = absl::StrFormat("%.2f of %.0f GiB", use.peak_bytes / kGibi,
-                                               devices.devices[i].memory_bytes / kGibi);
-    absl::StrAppendFormat(&text, "%-10s %10d %6.1f %% %22s  %s\n", devices.devices[i].name,
-                          use.operations, seconds > 0 ? 100 * use.busy_seconds / seconds : 0,
-                          memory, use.groups);
-  }
-  return text;
-}
-
-// The best step of each search against the placements it has tried, as stairs; without the first
-// placements, which are so slow that they would hide the others.
-std::string DrawSearches(const std::vector<Peer>& peers, double best_seconds) {
-  constexpr double kSlowest = 2;
-  display::Chart chart{
-      .title = "Best step", .x_title = "placements tried", .lines = {}, .unit = "ms"};
-  for (const Peer& peer : peers) {
-    if (peer.found.evaluations <= 1) continue;
-    display::ChartLine line{.name = peer.method, .points = {}};
-    const auto add = [&line](std::uint64_t evaluations, double milliseconds) {
-      line.points.emplace_back(static_cast<double>(evaluations), milliseconds);
-    };
-    for (const placement::Improvement& improvement : peer.found.improvements) {
-      if (!improvement.step.fits() || improvement.step.seconds > kSlowest * best_seconds) continue;
-      if (!line.points.empty()) add(improvement.evaluations, line.points.back().second);
-      add(improvement.evaluations, 1e3 * improvement.step.seconds);
-    }
-    if (!line.points.empty()) add(peer.found.evaluations, line.points.back().second);
-    if (!line.points.empty()) chart.lines.push_back(std::move(line));
-  }
-  if (chart.lines.empty()) return "";
-  return "<h2>Searches</h2><div class=\"charts\">" + DrawChart(chart) + "</div>";
-}
-
-std::string PageOf(const Graph& graph, const DeviceSet& devices, const Answer& answer,
-                   const placement::Simulator& simulator) {
-  using display::EscapeHtml;
-  const placement::Step& best = answer.Best().found.step;
-  std::string body =
-      "<p class=\"line\">" + EscapeHtml(BestText(answer)) + "</p><p>" +
-      EscapeHtml(LimitText(answer.limits)) + "</p><h2>Schedule</h2>" +
-      DrawSchedule(graph, devices, answer.Best().found.placement, simulator, best.seconds) +
-      "<h2>Methods</h2><table><tr><th>method<th>step<th>slower<th>placements "
-      "tried<th>best after</tr>";
-  for (const Peer& peer : answer.peers) {
-    absl::StrAppendFormat(&body, "<tr><td>%s<td>%s<td>%s<td>%d<td>%d</tr>", EscapeHtml(peer.method),
-                          TimeText(peer.found.step), AgainstBest(peer.found.step, best),
-                          peer.found.evaluations, peer.found.best_after());
-  }
-  body += "</table>" + DrawSearches(answer.peers, best.seconds);
-  body +=
-      "<h2>Devices</h2><table><tr><th>device<th>operations<th>busy<th>memory at "
-      "most<th>memory<th class=\"l\">groups</tr>";
-  for (std::size_t i = 0; i < answer.uses.size(); ++i) {
-    const DeviceUse& use = answer.uses[i];
-    absl::StrAppendFormat(
-        &body, "<tr><td>%s<td>%d<td>%.1f %%<td>%.2f GiB<td>%.0f GiB<td class=\"l\">%s</tr>",
-        EscapeHtml(devices.devices[i].name), use.operations,
-        best.seconds > 0 ? 100 * use.busy_seconds / best.seconds : 0, use.peak_bytes / kGibi,
-        devices.devices[i].memory_bytes / kGibi, EscapeHtml(use.groups));
-  }
-  return display::HtmlPage("Placement of " + graph.name, body + "</table>");
-}
-
-// What a method found, with its improvements as pairs of placements tried and seconds. Without
-// seconds where nothing fits.
-nlohmann::json MethodJson(const Peer& peer) {
-  nlohmann::json improvements = nlohmann::json::array();
-  for (const placement::Improvement& improvement : peer.found.improvements) {
-    if (!improvement.step.fits()) continue;
-    improvements.push_back({improvement.evaluations, improvement.step.seconds});
-  }
-  nlohmann::json method = {{"method", peer.method},
-                           {"evaluations", peer.found.evaluations},
-                           {"improvements", std::move(improvements)}};
-  if (peer.found.step.fits()) method["step_seconds"] = peer.found.step.seconds;
-  return method;
-}
-
-std::string PlacementText(const Graph& graph, const DeviceSet& devices, const Answer& answer) {
-  const Peer& best = answer.Best();
-  nlohmann::json methods = nlohmann::json::array();
-  for (const Peer& peer : answer.peers) methods.push_back(MethodJson(peer));
-  nlohmann::json groups = nlohmann::json::object();
-  for (std::size_t group = 0; group < graph.groups.size(); ++group) {
-    groups[graph.groups[group]] = devices.devices[best.found.placement[group]].name;
-  }
-  const nlohmann::json file = {{"graph", graph.name},
-                               {"method", best.method},
-                               {"step_seconds", best.found.step.seconds},
-                               {"placement", std::move(groups)},
-                               {"methods", std::move(methods)}};
-  return file.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
 
 // The overrides of searches, or those of devices.
 std::vector<std::string> OverridesOf(const PlaceFlags& flags, bool of_searches) {
@@ -246,38 +56,83 @@ std::vector<std::string> OverridesOf(const PlaceFlags& flags, bool of_searches) 
   return overrides;
 }
 
-std::string TriedText(const std::string& method, std::uint64_t tried, std::uint64_t of) {
-  return absl::StrFormat("%s: %d of %d placements", method, tried, of);
+// The time that the flags give to everything that tries placements.
+class TimeLimit {
+ public:
+  explicit TimeLimit(std::optional<double> minutes)
+      : seconds_(minutes ? 60 * *minutes : std::numeric_limits<double>::infinity()),
+        start_(runtime::SystemClock().Now()) {}
+
+  // Returns the seconds that are left, which may be below 0; infinity without a limit.
+  double Left() const {
+    return seconds_ - std::chrono::duration<double>(runtime::SystemClock().Now() - start_).count();
+  }
+
+ private:
+  const double seconds_;
+  const runtime::TimePoint start_;
+};
+
+using Stop = std::function<bool()>;
+
+// The placements of a search without a limit in time or placements.
+constexpr std::uint64_t kDefaultEvaluations = 20'000;
+// More than there is time for.
+constexpr std::uint64_t kMostEvaluations = 1'000'000'000;
+
+std::uint64_t EvaluationsOf(const PlaceFlags& flags) {
+  return flags.evaluations.value_or(flags.minutes ? kMostEvaluations : kDefaultEvaluations);
 }
+
+// Shows how many placements a method has tried.
+class TriedLine {
+ public:
+  void Show(const std::string& method, std::uint64_t tried, std::uint64_t of) {
+    line_.Show([&](std::optional<std::size_t>) {
+      const std::string text = absl::StrFormat("%s: %d", method, tried);
+      return text + (of < kMostEvaluations ? absl::StrFormat(" of %d placements", of)
+                                           : std::string(" placements"));
+    });
+  }
+
+ private:
+  display::LiveLine line_{std::chrono::seconds(5), runtime::SystemClock()};
+};
 
 absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& devices,
                                            placement::Simulator& simulator,
                                            const placement::DistributionRules& rules,
-                                           const PlaceFlags& flags) {
-  display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
-  return ComparePeers(graph, devices, simulator,
-                      {.searches = flags.searches,
-                       .rules = rules,
-                       .evaluations = flags.evaluations,
-                       .seed = flags.seed,
-                       .progress = [&](const std::string& method, std::uint64_t tried) {
-                         line.Show([&](std::optional<std::size_t>) {
-                           return TriedText(method, tried, flags.evaluations);
-                         });
-                       }});
+                                           const PlaceFlags& flags, const TimeLimit& limit,
+                                           const Stop& stop) {
+  // Refinement comes after these and gets as much as each of them.
+  const auto methods = static_cast<double>(flags.searches.size() + 1);
+  const double kept = flags.refine > 0 ? 1 / methods : 0;
+  const std::uint64_t evaluations = EvaluationsOf(flags);
+  TriedLine line;
+  return ComparePeers(
+      graph, devices, simulator,
+      {.searches = flags.searches,
+       .rules = rules,
+       .evaluations = evaluations,
+       .seed = flags.seed,
+       .seconds = limit.Left() * (1 - kept),
+       .progress = [&](const std::string& method,
+                       std::uint64_t tried) { line.Show(method, tried, evaluations); },
+       .stop = stop});
 }
 
 // What a search finds around the best placement of a policy.
 absl::StatusOr<Peer> Refine(const Graph& graph, placement::Simulator& simulator,
                             const placement::DistributionRule& rule, const Placement& placed,
-                            const PlaceFlags& flags) {
+                            const PlaceFlags& flags, const TimeLimit& limit, const Stop& stop) {
   const std::string method = "policy refined";
-  display::LiveLine line(std::chrono::seconds(5), runtime::SystemClock());
+  TriedLine line;
   const placement::SearchOptions options = {
-      .evaluations = flags.refine, .seed = flags.seed, .progress = [&](std::uint64_t tried) {
-        line.Show(
-            [&](std::optional<std::size_t>) { return TriedText(method, tried, flags.refine); });
-      }};
+      .evaluations = flags.refine,
+      .seed = flags.seed,
+      .progress = [&](std::uint64_t tried) { line.Show(method, tried, flags.refine); },
+      .seconds = limit.Left(),
+      .stop = stop};
   SHOAL_ASSIGN_OR_RETURN(
       placement::Found found,
       placement::SearchByDistribution("refine", rule, MakeGroupGraph(graph, simulator), simulator,
@@ -285,14 +140,26 @@ absl::StatusOr<Peer> Refine(const Graph& graph, placement::Simulator& simulator,
   return Peer{.method = method, .found = std::move(found)};
 }
 
-// What the policy of the run found: its greedy placement, and with samples the best of all.
-absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet& devices,
-                                            placement::Simulator& simulator,
-                                            const PlaceFlags& flags) {
+// Where a policy's samples may take no more than their share of the time.
+runtime::Duration SamplesPatience(const PlaceFlags& flags, const TimeLimit& limit) {
+  const runtime::Duration most = actor::PolicyPlacerOptions().samples_patience;
+  if (!flags.minutes) return most;
+  const std::chrono::duration<double> share(std::max(0.0, limit.Left()) /
+                                            static_cast<double>(flags.searches.size() + 2));
+  if (share > most) return most;
+  return std::chrono::duration_cast<runtime::Duration>(share);
+}
+
+// Adds what the policy of the run found: its greedy placement, and with samples the best of all.
+// Nothing if it was stopped before it had placed the graph.
+absl::Status TryPolicy(const Graph& graph, const DeviceSet& devices,
+                       placement::Simulator& simulator, const PlaceFlags& flags,
+                       const TimeLimit& limit, const Stop& stop, std::vector<Peer>& peers,
+                       std::vector<std::string>& notes) {
   // That the policy cannot be reached before its server listens is no news.
   SHOAL_RETURN_IF_ERROR(runtime::SetUpLog("shoal", 0, "error"));
-  runtime::StopSignals signals;
-  actor::PolicyPlacerOptions options = {.samples = flags.samples};
+  actor::PolicyPlacerOptions options = {.samples = flags.samples,
+                                        .samples_patience = SamplesPatience(flags, limit)};
   runtime::Config config;
   config.Add("environment", options.environment);
   SHOAL_RETURN_IF_ERROR(config.Load(flags.policy + "/config.toml", {}));
@@ -300,32 +167,78 @@ absl::StatusOr<std::vector<Peer>> TryPolicy(const Graph& graph, const DeviceSet&
                          PolicyServer::Start({.programs = ProgramFolder(),
                                               .config_path = flags.policy + "/config.toml",
                                               .parameters = LearnedParameters(flags.policy),
-                                              .log_path = flags.policy + "/logs/placing.log"}));
+                                              .log_path = flags.policy + "/logs/placing.log",
+                                              .seed = flags.seed}));
   options.inference = server->address();
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<Placement> placements,
-                         actor::PlaceByPolicy(graph, devices, options, [&server] {
-                           return runtime::StopSignals::Wait({})
-                                      ? absl::CancelledError("somebody stopped the command")
-                                      : server->Check();
-                         }));
-  std::vector<Peer> peers;
+  const absl::StatusOr<std::vector<Placement>> placements =
+      actor::PlaceByPolicy(graph, devices, options, [&] {
+        return stop() ? runtime::Cancelled("somebody stopped the command") : server->Check();
+      });
+  if (absl::IsCancelled(placements.status())) return absl::OkStatus();
+  SHOAL_RETURN_IF_ERROR(placements.status());
   const auto add = [&](const std::string& method, std::size_t count) -> absl::Status {
     const placement::SearchOptions search = {.evaluations = count, .seed = flags.seed};
     placement::Trial trial(simulator, search);
     for (std::size_t i = 0; i < count; ++i) {
-      SHOAL_RETURN_IF_ERROR(trial.Cost(placements[i]).status());
+      SHOAL_RETURN_IF_ERROR(trial.Cost((*placements)[i]).status());
     }
     peers.push_back({.method = method, .found = trial.Take()});
     return absl::OkStatus();
   };
   SHOAL_RETURN_IF_ERROR(add("policy", 1));
-  if (placements.size() > 1) SHOAL_RETURN_IF_ERROR(add("policy samples", placements.size()));
-  return peers;
+  if (placements->size() > 1) SHOAL_RETURN_IF_ERROR(add("policy samples", placements->size()));
+  if (placements->size() < 1 + flags.samples) {
+    notes.push_back(absl::StrFormat("note: the policy drew %d of %d samples in its time",
+                                    placements->size() - 1, flags.samples));
+  }
+  return absl::OkStatus();
+}
+
+// Which searches of the flags did not begin, and whether those that did were cut short.
+void NoteEnd(const PlaceFlags& flags, const placement::Simulator& simulator, bool stopped,
+             PlaceAnswer& answer) {
+  std::vector<std::string> missing;
+  for (const std::string& name : flags.searches) {
+    if (name == "brute-force" && !CanTryAll(simulator, EvaluationsOf(flags))) continue;
+    const bool tried = std::any_of(answer.peers.begin(), answer.peers.end(),
+                                   [&](const Peer& peer) { return peer.method == name; });
+    if (!tried) missing.push_back(name);
+  }
+  const std::string not_begun =
+      missing.empty() ? "" : "; not begun: " + absl::StrJoin(missing, ", ");
+  if (stopped) {
+    answer.notes.push_back("note: somebody stopped the command; this is the best so far" +
+                           not_begun);
+  } else if (!missing.empty()) {
+    answer.notes.push_back("note: there was not enough time" + not_begun);
+  }
+}
+
+// Says before the work that a file cannot be written after it.
+absl::Status CheckFiles(const PlaceFlags& flags) {
+  for (const std::string& path : {flags.save, flags.page}) {
+    if (!path.empty()) SHOAL_RETURN_IF_ERROR(runtime::CheckWritable(path));
+  }
+  return absl::OkStatus();
+}
+
+// Writes the placement first, since it is what the work was for. Returns the first error.
+absl::Status WriteFiles(const PlaceFlags& flags, const Graph& graph, const DeviceSet& devices,
+                        const PlaceAnswer& answer, const placement::Simulator& simulator) {
+  absl::Status written;
+  if (!flags.save.empty()) {
+    written = runtime::WriteFileAtomically(flags.save, PlacementText(graph, devices, answer));
+  }
+  if (!flags.page.empty()) {
+    written.Update(
+        runtime::WriteFileAtomically(flags.page, PlacementPage(graph, devices, answer, simulator)));
+  }
+  return written;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
+absl::StatusOr<PlaceResult> PlaceGraph(const PlaceFlags& flags, const Stop& stop) {
   if (flags.graph.ends_with(".onnx")) {
     return runtime::InvalidArgument(
         flags.graph + " is a model in ONNX: `.deps/onnx/bin/python data/placement/import_onnx.py " +
@@ -334,6 +247,7 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
   SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices,
                          placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
+  SHOAL_RETURN_IF_ERROR(runtime::Annotate(placement::CheckKinds(devices, graph), flags.devices));
   SHOAL_ASSIGN_OR_RETURN(placement::Simulator simulator,
                          placement::Simulator::Create(graph, devices));
   if ((flags.samples > 0 || flags.refine > 0) && flags.policy.empty()) {
@@ -342,38 +256,46 @@ absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags) {
   }
   SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
                          placement::ParseDistributionRules(OverridesOf(flags, true)));
-  Answer answer;
+  // What was learned or placed by hand stands below the rest.
+  std::vector<Peer> others;
+  if (!flags.placement.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(Placement own,
+                           placement::LoadPlacement(flags.placement, graph, devices));
+    SHOAL_ASSIGN_OR_RETURN(Peer peer, JudgePlacement(simulator, "own placement", std::move(own)));
+    others.push_back(std::move(peer));
+  }
+  SHOAL_RETURN_IF_ERROR(CheckFiles(flags));
+  PlaceAnswer answer;
+  const TimeLimit limit(flags.minutes);
   // That a policy cannot be asked is said before the searches, which take their time.
   std::vector<Peer> learned;
   if (!flags.policy.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(learned, TryPolicy(graph, devices, simulator, flags));
+    SHOAL_RETURN_IF_ERROR(
+        TryPolicy(graph, devices, simulator, flags, limit, stop, learned, answer.notes));
   }
-  SHOAL_ASSIGN_OR_RETURN(answer.peers, TryPeers(graph, devices, simulator, rules, flags));
-  if (flags.refine > 0) {
-    SHOAL_ASSIGN_OR_RETURN(Peer refined, Refine(graph, simulator, rules.refine,
-                                                learned.back().found.placement, flags));
+  SHOAL_ASSIGN_OR_RETURN(answer.peers,
+                         TryPeers(graph, devices, simulator, rules, flags, limit, stop));
+  if (flags.refine > 0 && !learned.empty() && limit.Left() > 0 && !stop()) {
+    SHOAL_ASSIGN_OR_RETURN(
+        Peer refined,
+        Refine(graph, simulator, rules.refine, learned.back().found.placement, flags, limit, stop));
     learned.push_back(std::move(refined));
   }
   std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
+  std::move(others.begin(), others.end(), std::back_inserter(answer.peers));
+  NoteEnd(flags, simulator, stop(), answer);
   answer.best = placement::BestPeer(answer.peers);
   const Peer& best = answer.Best();
   if (!best.found.step.fits()) {
     return runtime::ResourceExhausted("no placement that was tried fits: the best, of " +
-                                      best.method + ", is " + TimeText(best.found.step) +
+                                      best.method + ", is " + StepText(best.found.step) +
                                       "; more --evaluations or devices may help");
   }
   SHOAL_RETURN_IF_ERROR(simulator.Run(best.found.placement).status());
   answer.limits = placement::Limits(devices, simulator);
   answer.uses = UsesOf(graph, best.found.placement, simulator);
-  if (!flags.page.empty()) {
-    SHOAL_RETURN_IF_ERROR(
-        runtime::WriteFileAtomically(flags.page, PageOf(graph, devices, answer, simulator)));
-  }
-  if (!flags.save.empty()) {
-    SHOAL_RETURN_IF_ERROR(
-        runtime::WriteFileAtomically(flags.save, PlacementText(graph, devices, answer)));
-  }
-  return Describe(graph, devices, answer);
+  return PlaceResult{.text = DescribePlacement(graph, devices, answer),
+                     .written = WriteFiles(flags, graph, devices, answer, simulator)};
 }
 
 absl::Status StartProfiler(const std::string& programs, const std::vector<std::string>& arguments) {
@@ -403,9 +325,19 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
                    "file of devices and links, e.g. data/placement/devices/k80.toml; `shoal place "
                    "profile` measures this machine's processor")
       ->check(CLI::ExistingFile);
-  place->add_option("--evaluations", flags->evaluations, "placements that each search tries")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-      ->capture_default_str();
+  place
+      ->add_option(
+          "--evaluations", flags->evaluations,
+          "placements that each search tries at most; without it 20,000, or with --minutes "
+          "as many as there is time for")
+      ->check(CLI::Range(std::uint64_t{1}, kMostEvaluations));
+  place
+      ->add_option(
+          "--minutes", flags->minutes,
+          "time that first choices, searches and refinement take together at most, which "
+          "they share; without it, placements alone are counted. Ctrl-C, too, ends with the "
+          "best placement so far")
+      ->check(CLI::Range(0.001, 1e6));
   place
       ->add_option("--searches", flags->searches,
                    "searches to run, with commas between them, e.g. post,ppo,reinforce")
@@ -414,6 +346,7 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           std::vector<std::string>(placement::kSearches.begin(), placement::kSearches.end())))
       ->capture_default_str();
   place->add_option("--seed", flags->seed, "every random draw is a function of it")
+      ->check(CLI::Range(0.0, 9e15))
       ->capture_default_str();
   place
       ->add_option(
@@ -421,6 +354,12 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           "section.key=value, over the file of devices, e.g. placement.device.gpu.count=8, or of a "
           "search, e.g. placement.search.post.learning_rate=0.5; repeatable")
       ->allow_extra_args(false);
+  place
+      ->add_option(
+          "--placement", flags->placement,
+          "file of a placement of one's own, in the format of --save, which is judged beside "
+          "the others")
+      ->check(CLI::ExistingFile);
   place->add_option("--policy", flags->policy,
                     "a run of deploy/local/placement.toml, e.g. runs/latest, whose policy places "
                     "the graph, which it need not have seen");
@@ -433,9 +372,10 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       ->add_option("--refine", flags->refine,
                    "placements that a search tries around the best one of the policy")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000'000}));
-  place->add_option("--page", flags->page,
-                    "HTML file to write, with the schedule as a picture, devices and links over "
-                    "time, and the best step of each search over the placements it tried");
+  place->add_option(
+      "--page", flags->page,
+      "HTML file to write, with the schedule as a picture, devices and links over "
+      "time, and the best step of each search over the placements and seconds it took");
   place->add_option("--save", flags->save,
                     "JSON file to write, with the device of each group, and how each search "
                     "improved");
@@ -453,7 +393,14 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
     if (place->got_subcommand(profile)) return;
     if (flags->graph.empty()) throw CLI::RequiredError("GRAPH");
     if (flags->devices.empty()) throw CLI::RequiredError("--devices");
-    action = [flags] { return PrintResult(PlaceGraph(*flags)); };
+    action = [flags] {
+      const runtime::StopSignals signals;
+      const absl::StatusOr<PlaceResult> placed =
+          PlaceGraph(*flags, [&signals] { return signals.pending(); });
+      if (!placed.ok()) return FailCommand(placed.status());
+      const int printed = PrintResult(placed->text);
+      return placed->written.ok() ? printed : FailCommand(placed->written);
+    };
   });
 }
 

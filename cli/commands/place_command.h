@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,14 @@ struct PlaceFlags {
   // devices.
   std::vector<std::string> overrides;
   std::vector<std::string> searches = placement::PeerOptions().searches;
-  std::uint64_t evaluations = 20'000;
+  // The placements of each search. Without them 20,000, or as many as there is time for.
+  std::optional<std::uint64_t> evaluations = std::nullopt;
+  // The time of first choices, searches and refinement together; the policy's samples, too, take no
+  // more than a share of it.
+  std::optional<double> minutes = std::nullopt;
   std::uint64_t seed = 1;
+  // The file of a placement of one's own; empty for none.
+  std::string placement;
   // The folder of a run of placement whose policy is tried too; empty for none.
   std::string policy;
   // Placements that are drawn from the policy beside its greedy one.
@@ -36,13 +43,22 @@ struct PlaceFlags {
   std::string save;
 };
 
-// Returns what the command prints: each method's step time, what limits the best placement, and the
-// memory, work and groups of each device. Writes the files that the flags name. Progress goes to
-// standard error. INVALID_ARGUMENT for a model in ONNX, saying how a graph is made of it.
-// INVALID_ARGUMENT also for samples or refinement without a policy, and for a run that was trained
-// on something else. RESOURCE_EXHAUSTED if no placement that was tried fits the devices' memory;
-// other errors are those of the files.
-absl::StatusOr<std::string> PlaceGraph(const PlaceFlags& flags);
+struct PlaceResult {
+  // What the command prints: each method's step time, what limits the best placement, and the
+  // memory, work and groups of each device.
+  std::string text;
+  // The first error of writing the files that the flags name. Where they cannot be written is
+  // looked for before the work.
+  absl::Status written;
+};
+
+// Tries all methods and writes the files. Progress goes to standard error. Once `stop` returns
+// true, the best placement so far is the answer, with a note. INVALID_ARGUMENT for a model in ONNX,
+// saying how a graph is made of it. INVALID_ARGUMENT also for samples or refinement without a
+// policy, and for a run that was trained on something else. RESOURCE_EXHAUSTED if no placement that
+// was tried fits the devices' memory; other errors are those of the files.
+absl::StatusOr<PlaceResult> PlaceGraph(
+    const PlaceFlags& flags, const std::function<bool()>& stop = [] { return false; });
 
 // Becomes the program `profiler` of the folder `programs`, which measures this machine's processor
 // (profiler/profile.h), and returns only if that cannot be started: NOT_FOUND.

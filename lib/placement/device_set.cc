@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/device_set.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
@@ -18,9 +21,10 @@ constexpr double kMicro = 1e-6;
 constexpr double kGibi = 1 << 30;
 constexpr std::size_t kNone = ~std::size_t{0};
 
+// Sizes and speeds have no default: 0 stands for one that the file does not name.
 struct SpeedTable {
   std::string kind;
-  double tflops = 1;
+  double tflops = 0;
 
   void Visit(runtime::Visitor& visitor) {
     visitor.Knob("kind", kind, {.help = "kind of operation"});
@@ -32,9 +36,9 @@ struct SpeedTable {
 struct DeviceTable {
   std::string name;
   std::int64_t count = 1;
-  double memory_gib = 1;
-  double tflops = 1;
-  double memory_gb_per_s = 1;
+  double memory_gib = 0;
+  double tflops = 0;
+  double memory_gb_per_s = 0;
   double overhead_us = 0;
   std::vector<SpeedTable> speeds;
 
@@ -64,7 +68,7 @@ struct LinkTable {
   std::string name = "link";
   std::vector<std::string> from;
   std::vector<std::string> to;
-  double gb_per_s = 1;
+  double gb_per_s = 0;
   double latency_us = 0;
   std::string sharing = "pair";
 
@@ -94,6 +98,14 @@ struct Tables {
   }
 };
 
+absl::Status CheckNamed(const std::string& subject,
+                        const std::vector<std::pair<const char*, double>>& sizes) {
+  for (const auto& [name, size] : sizes) {
+    if (size == 0) return runtime::InvalidArgument(subject + " has no " + name);
+  }
+  return absl::OkStatus();
+}
+
 class Builder {
  public:
   absl::StatusOr<DeviceSet> Build(const Tables& tables) {
@@ -116,16 +128,18 @@ class Builder {
  private:
   absl::Status AddDevices(const DeviceTable& table) {
     if (table.name.empty()) return runtime::InvalidArgument("a [[placement.device]] has no name");
+    const std::string subject = "device " + table.name;
+    SHOAL_RETURN_IF_ERROR(CheckNamed(subject, {{"memory_gib", table.memory_gib},
+                                               {"tflops", table.tflops},
+                                               {"memory_gb_per_s", table.memory_gb_per_s}}));
+    SHOAL_ASSIGN_OR_RETURN(const auto kind_speed, KindSpeeds(subject, table.speeds));
     for (std::int64_t i = 0; i < table.count; ++i) {
       Device device{.name = table.name + (table.count > 1 ? ":" + std::to_string(i) : ""),
                     .memory_bytes = table.memory_gib * kGibi,
                     .speed = table.tflops * kTera,
-                    .kind_speed = {},
+                    .kind_speed = kind_speed,
                     .memory_speed = table.memory_gb_per_s * kGiga,
                     .overhead = table.overhead_us * kMicro};
-      for (const SpeedTable& speed : table.speeds) {
-        device.kind_speed[speed.kind] = speed.tflops * kTera;
-      }
       if (!Find(device.name).empty()) {
         return runtime::InvalidArgument("there are two devices " + device.name);
       }
@@ -137,6 +151,23 @@ class Builder {
       tables_.push_back(table.name);
     }
     return absl::OkStatus();
+  }
+
+  static absl::StatusOr<std::map<std::string, double>> KindSpeeds(
+      const std::string& subject, const std::vector<SpeedTable>& tables) {
+    std::map<std::string, double> speeds;
+    for (const SpeedTable& table : tables) {
+      if (table.kind.empty()) {
+        return runtime::InvalidArgument("a [[placement.device.speed]] of " + subject +
+                                        " has no kind");
+      }
+      SHOAL_RETURN_IF_ERROR(
+          CheckNamed("the speed of " + table.kind + " of " + subject, {{"tflops", table.tflops}}));
+      if (!speeds.emplace(table.kind, table.tflops * kTera).second) {
+        return runtime::InvalidArgument(subject + " has two speeds of " + table.kind);
+      }
+    }
+    return speeds;
   }
 
   // Returns the devices that `name` means.
@@ -162,6 +193,7 @@ class Builder {
   }
 
   absl::Status AddLink(const LinkTable& table) {
+    SHOAL_RETURN_IF_ERROR(CheckNamed("link " + table.name, {{"gb_per_s", table.gb_per_s}}));
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::size_t> senders, FindAll(table, table.from));
     SHOAL_ASSIGN_OR_RETURN(const std::vector<std::size_t> receivers, FindAll(table, table.to));
     const std::size_t count = set_.devices.size();
@@ -234,6 +266,20 @@ absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string&
   absl::StatusOr<DeviceSet> set = Builder().Build(tables);
   if (!set.ok()) return runtime::Annotate(set.status(), source);
   return set;
+}
+
+absl::Status CheckKinds(const DeviceSet& devices, const Graph& graph) {
+  std::set<std::string> kinds(kOperationKinds.begin(), kOperationKinds.end());
+  for (const Operation& operation : graph.operations) kinds.insert(operation.kind);
+  for (const Device& device : devices.devices) {
+    for (const auto& [kind, speed] : device.kind_speed) {
+      if (kinds.contains(kind)) continue;
+      return runtime::InvalidArgument("device " + device.name + " has a speed of the kind \"" +
+                                      kind + "\", which no operation has; there are " +
+                                      absl::StrJoin(kinds, ", "));
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<DeviceSet> LoadDevices(const std::string& path,

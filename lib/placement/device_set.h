@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "placement/graph.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::placement {
@@ -57,13 +58,18 @@ inline constexpr std::size_t kMostDevices = 64;
 // Parses the text of a TOML file whose tables are [[placement.device]] and [[placement.link]], and
 // applies `overrides` (platform/runtime/config.h); data/placement/devices/ has commented examples.
 // `source` names the file in errors. INVALID_ARGUMENT with file, line and key for an unknown key or
-// a value out of range, or naming the device: two of the same name, a link of an unknown one, a
+// a value out of range, or naming the device: two of the same name, one without memory, speed or
+// speed of its memory, a speed without a kind, a link of an unknown one or without bandwidth, a
 // pair with no link or two links.
 absl::StatusOr<DeviceSet> ParseDevices(std::string_view text, const std::string& source,
                                        const std::vector<std::string>& overrides = {});
 
 // Returns a file of this one device, with a remark on each number, which ParseDevices reads back.
 std::string ToToml(const Device& device);
+
+// INVALID_ARGUMENT naming the device with a speed of a kind that is neither one of the graph's nor
+// of kOperationKinds: it is misspelt, and would change nothing.
+absl::Status CheckKinds(const DeviceSet& devices, const Graph& graph);
 
 // Reads the file `path`; NOT_FOUND when it is missing.
 absl::StatusOr<DeviceSet> LoadDevices(const std::string& path,

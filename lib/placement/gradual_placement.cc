@@ -345,9 +345,13 @@ void GradualPlacement::Observe(std::span<float> out) const {
   }
 }
 
-absl::StatusOr<Placement> PlaceByFirstChoices(const Graph& graph, const DeviceSet& devices) {
+absl::StatusOr<Placement> PlaceByFirstChoices(const Graph& graph, const DeviceSet& devices,
+                                              const std::function<bool()>& stop) {
   SHOAL_ASSIGN_OR_RETURN(GradualPlacement gradual, GradualPlacement::Create(graph, devices, 1));
-  while (!gradual.Ended()) gradual.Place(0);
+  while (!gradual.Ended()) {
+    if (stop()) return runtime::Cancelled("the first choices were stopped");
+    gradual.Place(0);
+  }
   return gradual.placement();
 }
 

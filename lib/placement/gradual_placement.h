@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -112,7 +113,10 @@ class GradualPlacement {
   std::vector<Candidate> candidates_;
 };
 
-// Takes the first choice for every group. Errors are those of Create.
-absl::StatusOr<Placement> PlaceByFirstChoices(const Graph& graph, const DeviceSet& devices);
+// Takes the first choice for every group. `stop` is asked before each group. Errors are those of
+// Create, and CANCELLED once it returns true.
+absl::StatusOr<Placement> PlaceByFirstChoices(
+    const Graph& graph, const DeviceSet& devices,
+    const std::function<bool()>& stop = [] { return false; });
 
 }  // namespace shoal::placement

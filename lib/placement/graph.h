@@ -5,6 +5,7 @@
 // on the same device: those of a layer, forward, backward and update. Values; thread-safe to read.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,12 @@ struct Operation {
   // Bytes of the output, which are freed when the last operation has read them.
   double activation_bytes = 0;
 };
+
+// The kinds of the graphs that ship and of those that data/placement/import_onnx.py makes. Others
+// may have further ones.
+inline constexpr std::array<const char*, 10> kOperationKinds = {
+    "conv",   "elementwise", "input", "lookup",  "lstm",
+    "matmul", "norm",        "pool",  "softmax", "update"};
 
 struct Graph {
   std::string name;

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "platform/content/parse_json.h"
@@ -166,9 +167,13 @@ absl::StatusOr<Graph> ParseGraph(std::string_view text) {
   graph.name = TextOf(file, "name").value_or("graph");
   if (const auto groups = file.find("groups"); groups != file.end()) {
     if (!groups->is_array()) return runtime::InvalidArgument("\"groups\" is no list");
+    std::set<std::string> names;
     for (const json& group : *groups) {
       if (!group.is_string()) return runtime::InvalidArgument("a name in \"groups\" is no text");
       graph.groups.push_back(group.get<std::string>());
+      if (!names.insert(graph.groups.back()).second) {
+        return runtime::InvalidArgument("two groups are named \"" + graph.groups.back() + "\"");
+      }
     }
   }
   const auto operations = file.find("operations");

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,14 +17,6 @@
 
 namespace shoal::placement {
 namespace {
-
-absl::StatusOr<Found> Judge(Simulator& simulator, Placement placement) {
-  SHOAL_ASSIGN_OR_RETURN(const Step step, simulator.Run(placement));
-  return Found{.placement = std::move(placement),
-               .step = step,
-               .evaluations = 1,
-               .improvements = {{.evaluations = 1, .step = step}}};
-}
 
 absl::Status CheckSearches(const std::vector<std::string>& names) {
   std::set<std::string> seen;
@@ -39,10 +32,48 @@ absl::Status CheckSearches(const std::vector<std::string>& names) {
   return absl::OkStatus();
 }
 
+// The time of several methods that run one after the other.
+class Shares {
+ public:
+  Shares(const PeerOptions& options, std::size_t methods)
+      : options_(options), start_(options.clock.Now()), methods_(methods) {}
+
+  // Returns the seconds of the next method, or nothing if it is not to begin.
+  std::optional<double> Next() {
+    const double left = options_.seconds - Passed();
+    const double share = left / static_cast<double>(methods_--);
+    if (share <= 0 || options_.stop()) return std::nullopt;
+    return share;
+  }
+
+  // The seconds since the first method.
+  double Passed() const {
+    return std::chrono::duration<double>(options_.clock.Now() - start_).count();
+  }
+
+ private:
+  const PeerOptions& options_;
+  const runtime::TimePoint start_;
+  std::size_t methods_;
+};
+
+// Nothing if it was stopped before it had placed all groups.
+absl::StatusOr<std::optional<Placement>> FirstChoices(const Graph& graph, const DeviceSet& devices,
+                                                      const PeerOptions& options, Shares& shares) {
+  const std::optional<double> seconds = shares.Next();
+  if (!seconds) return std::nullopt;
+  const double end = shares.Passed() + *seconds;
+  absl::StatusOr<Placement> placement =
+      PlaceByFirstChoices(graph, devices, [&] { return shares.Passed() >= end || options.stop(); });
+  if (absl::IsCancelled(placement.status())) return std::nullopt;
+  SHOAL_RETURN_IF_ERROR(placement.status());
+  return *std::move(placement);
+}
+
 // REQUIRES: `name` is one of kSearches.
-absl::StatusOr<std::optional<Found>> Search(const std::string& name, const DistributionRules& rules,
-                                            const Placement& start, const GroupGraph& groups,
-                                            Simulator& simulator, const SearchOptions& options) {
+absl::StatusOr<Found> Search(const std::string& name, const DistributionRules& rules,
+                             const Placement& start, const GroupGraph& groups, Simulator& simulator,
+                             const SearchOptions& options) {
   if (name == "annealing") return Anneal(simulator, start, groups.order, options);
   for (const auto& [known, rule] :
        {std::pair("cross-entropy", &rules.cross_entropy), std::pair("reinforce", &rules.reinforce),
@@ -54,6 +85,16 @@ absl::StatusOr<std::optional<Found>> Search(const std::string& name, const Distr
 
 }  // namespace
 
+absl::StatusOr<Peer> JudgePlacement(Simulator& simulator, const std::string& method,
+                                    Placement placement) {
+  SHOAL_ASSIGN_OR_RETURN(const Step step, simulator.Run(placement));
+  return Peer{.method = method,
+              .found = {.placement = std::move(placement),
+                        .step = step,
+                        .evaluations = 1,
+                        .improvements = {{.evaluations = 1, .step = step}}}};
+}
+
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options) {
   SHOAL_RETURN_IF_ERROR(CheckSearches(options.searches));
@@ -63,28 +104,40 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
   const auto judge = [&](const std::string& method,
                          absl::StatusOr<Placement> placement) -> absl::Status {
     SHOAL_RETURN_IF_ERROR(placement.status());
-    SHOAL_ASSIGN_OR_RETURN(Found found, Judge(simulator, *std::move(placement)));
-    peers.push_back({.method = method, .found = std::move(found)});
+    SHOAL_ASSIGN_OR_RETURN(Peer peer, JudgePlacement(simulator, method, *std::move(placement)));
+    peers.push_back(std::move(peer));
     return absl::OkStatus();
   };
+  std::vector<std::string> searches = options.searches;
+  if (!CanTryAll(simulator, options.evaluations)) std::erase(searches, "brute-force");
+  const bool chooses = devices.devices.size() <= kMostGradualDevices &&
+                       graph.groups.size() * devices.devices.size() <= options.evaluations;
+  Shares shares(options, searches.size() + (chooses ? 1 : 0));
   const Placement start = OnOneDevice(simulator);
   SHOAL_RETURN_IF_ERROR(judge("one device", start));
   SHOAL_RETURN_IF_ERROR(judge("even split", SplitEvenly(groups, fastest)));
+  SHOAL_RETURN_IF_ERROR(judge("expert", SplitByLayer(graph, groups, fastest)));
   SHOAL_RETURN_IF_ERROR(judge("HEFT", Heft(graph, devices, simulator)));
-  if (devices.devices.size() <= kMostGradualDevices &&
-      graph.groups.size() * devices.devices.size() <= options.evaluations) {
-    SHOAL_RETURN_IF_ERROR(judge("first choices", PlaceByFirstChoices(graph, devices)));
+  if (chooses) {
+    SHOAL_ASSIGN_OR_RETURN(std::optional<Placement> chosen,
+                           FirstChoices(graph, devices, options, shares));
+    if (chosen) SHOAL_RETURN_IF_ERROR(judge("first choices", *std::move(chosen)));
   }
   SHOAL_RETURN_IF_ERROR(judge("Scotch", CutByScotch(groups, fastest)));
   SHOAL_RETURN_IF_ERROR(judge("METIS", CutByMetis(groups, fastest)));
-  for (const std::string& name : options.searches) {
+  for (const std::string& name : searches) {
+    const std::optional<double> seconds = shares.Next();
+    if (!seconds) continue;
     const SearchOptions search = {
         .evaluations = options.evaluations,
         .seed = options.seed,
-        .progress = [&](std::uint64_t tried) { options.progress(name, tried); }};
-    SHOAL_ASSIGN_OR_RETURN(std::optional<Found> found,
+        .progress = [&](std::uint64_t tried) { options.progress(name, tried); },
+        .seconds = *seconds,
+        .stop = options.stop,
+        .clock = options.clock};
+    SHOAL_ASSIGN_OR_RETURN(Found found,
                            Search(name, options.rules, start, groups, simulator, search));
-    if (found) peers.push_back({.method = name, .found = *std::move(found)});
+    peers.push_back({.method = name, .found = std::move(found)});
   }
   return peers;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "placement/graph.h"
 #include "placement/simulator.h"
 #include "placement/trial.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::placement {
 
@@ -36,16 +38,28 @@ struct PeerOptions {
   // Of each search; the most of brute force.
   std::uint64_t evaluations = 20'000;
   std::uint64_t seed = 1;
+  // The time of first choices and searches together: each gets an equal share of what is left when
+  // it begins. Those for which none is left do not begin.
+  double seconds = std::numeric_limits<double>::infinity();
   // Is called while a search runs, with its method and the placements it has tried.
   std::function<void(const std::string&, std::uint64_t)> progress = [](const std::string&,
                                                                        std::uint64_t) {};
+  // Once it returns true, the search that runs ends with what it has found, and no other begins.
+  std::function<bool()> stop = [] { return false; };
+  const runtime::Clock& clock = runtime::SystemClock();
 };
 
-// Tries the best single device, the even split over the fastest devices, HEFT, the first choices of
-// gradual_placement.h, where these simulate at most options.evaluations steps, Scotch, METIS, and
-// the searches of the options: annealing from the best of the single devices, brute force only
-// where it ends within options.evaluations. Some may fail to fit. INVALID_ARGUMENT naming a search
-// that does not exist or is named twice, and the errors of SearchByDistribution.
+// A rule's placement, or a person's, as a peer of one evaluation. Errors are those of
+// Simulator::Run.
+absl::StatusOr<Peer> JudgePlacement(Simulator& simulator, const std::string& method,
+                                    Placement placement);
+
+// Tries the best single device, the even split and the expert's layers over the fastest devices,
+// HEFT, the first choices of gradual_placement.h, where these simulate at most options.evaluations
+// steps, Scotch, METIS, and the searches of the options: annealing from the best of the single
+// devices, brute force only where it ends within options.evaluations. Some may fail to fit.
+// INVALID_ARGUMENT naming a search that does not exist or is named twice, and the errors of
+// SearchByDistribution.
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options);
 

@@ -2,10 +2,12 @@
 #include "placement/rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace shoal::placement {
@@ -45,6 +47,29 @@ class Timeline {
   std::map<double, double> busy_;
 };
 
+// Returns the run of each part. A part for which it makes no difference begins the next run, so
+// that equal layers are not doubled before it must be.
+std::vector<std::size_t> CutIntoRuns(const std::vector<double>& seconds, std::size_t count) {
+  constexpr double kNoDifference = 0.01;
+  double left = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  std::vector<std::size_t> runs;
+  std::size_t run = 0;
+  double share = left / static_cast<double>(count);
+  double taken = 0;
+  for (const double part : seconds) {
+    const double nearer = std::abs(share - taken) - std::abs(share - taken - part);
+    if (run + 1 < count && taken > 0 && nearer <= kNoDifference * share) {
+      left -= taken;
+      taken = 0;
+      ++run;
+      share = left / static_cast<double>(count - run);
+    }
+    taken += part;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
 }  // namespace
 
 Placement OnOneDevice(Simulator& simulator) {
@@ -70,6 +95,27 @@ Placement SplitEvenly(const GroupGraph& groups, const std::vector<std::size_t>& 
     const double share = total > 0 ? middle / total : 0;
     const auto run = static_cast<std::size_t>(share * static_cast<double>(devices.size()));
     placement[group] = devices[std::min(run, devices.size() - 1)];
+  }
+  return placement;
+}
+
+Placement SplitByLayer(const Graph& graph, const GroupGraph& groups,
+                       const std::vector<std::size_t>& devices) {
+  // Layers are numbered in the order of their first groups.
+  std::map<std::string, std::size_t> layers;
+  std::vector<std::size_t> layer_of(groups.seconds.size());
+  std::vector<double> seconds;
+  for (const std::size_t group : groups.order) {
+    const std::string& name = graph.groups[group];
+    const auto [layer, is_new] = layers.emplace(name.substr(0, name.rfind('/')), layers.size());
+    if (is_new) seconds.push_back(0);
+    layer_of[group] = layer->second;
+    seconds[layer->second] += groups.seconds[group];
+  }
+  const std::vector<std::size_t> runs = CutIntoRuns(seconds, devices.size());
+  Placement placement(groups.seconds.size());
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    placement[group] = devices[runs[layer_of[group]]];
   }
   return placement;
 }

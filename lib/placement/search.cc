@@ -43,12 +43,12 @@ absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
   runtime::Random random(runtime::DeriveSeed(options.seed, "annealing"));
   Placement placement = start;
   SHOAL_ASSIGN_OR_RETURN(double cost, trial.Cost(placement));
-  const double scale = cost;
+  const bool start_fits = trial.best().fits();
+  double scale = cost;
   Placement next;
   while (!trial.Ended()) {
-    const double progress =
-        static_cast<double>(trial.evaluations()) / static_cast<double>(options.evaluations);
-    const double temperature = scale * kFirst * std::pow(kLast / kFirst, progress);
+    if (!start_fits && trial.best().fits()) scale = trial.best().seconds;
+    const double temperature = scale * kFirst * std::pow(kLast / kFirst, trial.Progress());
     next = placement;
     Move(random, order, simulator.devices(), next);
     SHOAL_ASSIGN_OR_RETURN(const double next_cost, trial.Cost(next));
@@ -61,11 +61,7 @@ absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
   return trial.Take();
 }
 
-absl::StatusOr<std::optional<Found>> BruteForce(Simulator& simulator,
-                                                const SearchOptions& options) {
-  const double all =
-      std::pow(static_cast<double>(simulator.devices()), static_cast<double>(simulator.groups()));
-  if (all > static_cast<double>(options.evaluations)) return std::nullopt;
+absl::StatusOr<Found> BruteForce(Simulator& simulator, const SearchOptions& options) {
   Trial trial(simulator, options);
   Placement placement(simulator.groups());
   while (true) {
@@ -74,8 +70,13 @@ absl::StatusOr<std::optional<Found>> BruteForce(Simulator& simulator,
     while (group < placement.size() && ++placement[group] == simulator.devices()) {
       placement[group++] = 0;
     }
-    if (group == placement.size()) return trial.Take();
+    if (group == placement.size() || trial.Ended()) return trial.Take();
   }
+}
+
+bool CanTryAll(const Simulator& simulator, std::uint64_t evaluations) {
+  return std::pow(static_cast<double>(simulator.devices()),
+                  static_cast<double>(simulator.groups())) <= static_cast<double>(evaluations);
 }
 
 }  // namespace shoal::placement

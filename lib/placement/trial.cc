@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/trial.h"
 
+#include <algorithm>
+#include <chrono>
+
 namespace shoal::placement {
 
 absl::StatusOr<double> Trial::Cost(const Placement& placement) {
+  constexpr std::uint64_t kBetweenAsks = 64;
+  constexpr double kSecondsBetweenAsks = 0.1;
   SHOAL_ASSIGN_OR_RETURN(const Step step, simulator_.Run(placement));
   ++found_.evaluations;
+  found_.seconds = std::chrono::duration<double>(options_.clock.Now() - start_).count();
   options_.progress(found_.evaluations);
   if (found_.placement.empty() || step.cost() < found_.step.cost()) {
     found_.placement = placement;
     found_.step = step;
-    found_.improvements.push_back({.evaluations = found_.evaluations, .step = step});
+    found_.improvements.push_back(
+        {.evaluations = found_.evaluations, .step = step, .seconds = found_.seconds});
+  }
+  ended_ =
+      ended_ || found_.evaluations >= options_.evaluations || found_.seconds >= options_.seconds;
+  if (found_.evaluations % kBetweenAsks == 0 || found_.seconds >= asked_ + kSecondsBetweenAsks) {
+    asked_ = found_.seconds;
+    ended_ = ended_ || options_.stop();
   }
   return step.cost();
+}
+
+double Trial::Progress() const {
+  return std::max(
+      static_cast<double>(found_.evaluations) / static_cast<double>(options_.evaluations),
+      found_.seconds / options_.seconds);
 }
 
 }  // namespace shoal::placement

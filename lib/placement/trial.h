@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "placement/simulator.h"
+#include "platform/runtime/clock.h"
 
 namespace shoal::placement {
 
@@ -19,6 +21,11 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   // Is called with the number of placements tried so far.
   std::function<void(std::uint64_t)> progress = [](std::uint64_t) {};
+  // The time that the search may take on `clock`; a placement that was begun is finished.
+  double seconds = std::numeric_limits<double>::infinity();
+  // Ends the search once it returns true. Is asked after every 64 placements, and after 100 ms.
+  std::function<bool()> stop = [] { return false; };
+  const runtime::Clock& clock = runtime::SystemClock();
 };
 
 // A placement that was better than all before it.
@@ -26,13 +33,16 @@ struct Improvement {
   // The placements tried until then, this one included.
   std::uint64_t evaluations = 0;
   Step step;
+  // Since the search began.
+  double seconds = 0;
 };
 
 struct Found {
   Placement placement;
   Step step;
-  // The placements tried.
+  // The placements tried, and how long that took.
   std::uint64_t evaluations = 0;
+  double seconds = 0;
   // In the order in which they were found; the last one is the placement above.
   std::vector<Improvement> improvements;
 
@@ -46,19 +56,27 @@ class Trial {
  public:
   // Both must outlive this object. REQUIRES: options.evaluations >= 1.
   Trial(Simulator& simulator, const SearchOptions& options)
-      : simulator_(simulator), options_(options) {}
+      : simulator_(simulator), options_(options), start_(options.clock.Now()) {}
 
   // Simulates the placement, counts it and returns its cost. Errors are those of Simulator::Run.
   absl::StatusOr<double> Cost(const Placement& placement);
 
-  bool Ended() const { return found_.evaluations >= options_.evaluations; }
-  std::uint64_t evaluations() const { return found_.evaluations; }
+  // Whether a limit is reached, or somebody stopped the search; never before the first placement.
+  bool Ended() const { return ended_; }
+  // The share of the placements or of the time that is used up, whichever is larger.
+  double Progress() const;
+  // The step of the best placement so far. REQUIRES: one was tried.
+  const Step& best() const { return found_.step; }
   // Gives the result away; nothing may be tried after it.
   Found Take() { return std::move(found_); }
 
  private:
   Simulator& simulator_;
   const SearchOptions& options_;
+  const runtime::TimePoint start_;
+  // When options_.stop was asked, in seconds since the start.
+  double asked_ = 0;
+  bool ended_ = false;
   Found found_;
 };
 

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "small_graphs.h"
+
 namespace shoal::placement {
 namespace {
 
@@ -11,11 +13,11 @@ constexpr char kTwo[] =
     "[[placement.device]]\nname = \"gpu\"\ncount = 2\nmemory_gib = 2\ntflops = 3.0\n"
     "memory_gb_per_s = 4\noverhead_us = 5\n"
     "[[placement.device.speed]]\nkind = \"conv\"\ntflops = 6.0\n"
-    "[[placement.device]]\nname = \"cpu\"\n";
+    "[[placement.device]]\nname = \"cpu\"\nmemory_gib = 1\ntflops = 1\nmemory_gb_per_s = 1\n";
 constexpr char kLinks[] =
     "[[placement.link]]\nname = \"bus\"\nfrom = [\"gpu\"]\nto = [\"gpu\", \"cpu\"]\ngb_per_s = 7\n"
     "latency_us = 8\nsharing = \"sender\"\n"
-    "[[placement.link]]\nfrom = [\"cpu\"]\nto = [\"gpu:0\", \"gpu:1\"]\n";
+    "[[placement.link]]\nfrom = [\"cpu\"]\nto = [\"gpu:0\", \"gpu:1\"]\ngb_per_s = 1\n";
 
 std::string DevicesError(const std::string& text) {
   const absl::StatusOr<DeviceSet> set = ParseDevices(text, "devices.toml");
@@ -90,19 +92,50 @@ TEST_CASE("what is wrong with a file of devices is one error that names it") {
   REQUIRE(Has(DevicesError(""), "devices.toml: there is no [[placement.device]]"));
   REQUIRE(Has(DevicesError(kTwo), "there is no [[placement.link]] from gpu:0 to gpu:1"));
   REQUIRE(Has(DevicesError(std::string(kTwo) + kLinks + kLinks), "there are two links from gpu:0"));
-  REQUIRE(Has(DevicesError(std::string(kTwo) + "[[placement.link]]\nfrom = [\"tpu\"]\n"),
-              "link link names the unknown device tpu"));
+  REQUIRE(
+      Has(DevicesError(std::string(kTwo) + "[[placement.link]]\nfrom = [\"tpu\"]\ngb_per_s = 1\n"),
+          "link link names the unknown device tpu"));
   REQUIRE(Has(DevicesError(std::string(kTwo) + kTwo), "there are two devices gpu:0"));
   REQUIRE(Has(DevicesError("[[placement.device]]\n"), "has no name"));
   REQUIRE(Has(DevicesError("[[placement.device]]\nname = \"a\"\ntflop = 1\n"), "tflops"));
   REQUIRE(Has(DevicesError("[[placement.device]]\nname = \"a\"\nmemory_gib = -1\n"), "memory_gib"));
   REQUIRE(Has(DevicesError("[[placement.device]]\nname = \"a\"\ncount = 65\n"), "count"));
-  REQUIRE(Has(
-      DevicesError("[[placement.device]]\nname = \"a\"\ncount = 64\n[[placement.device]]\nname = "
-                   "\"b\"\n"),
-      "more than 64 devices"));
+  const std::string sizes = "memory_gib = 1\ntflops = 1\nmemory_gb_per_s = 1\n";
+  REQUIRE(Has(DevicesError("[[placement.device]]\nname = \"a\"\ncount = 64\n" + sizes +
+                           "[[placement.device]]\nname = \"b\"\n" + sizes),
+              "more than 64 devices"));
   REQUIRE(Has(DevicesError("[[placement.device]\n"), "devices.toml"));
   REQUIRE(absl::IsNotFound(LoadDevices("no/such/file.toml").status()));
+}
+
+TEST_CASE("a size or speed that a file of devices leaves out is an error that names it") {
+  const auto without = [](std::string text, const std::string& words) {
+    const std::size_t at = text.find(words);
+    REQUIRE(at != std::string::npos);
+    return DevicesError(text.erase(at, words.size()));
+  };
+  const std::string valid = std::string(kTwo) + kLinks;
+  REQUIRE(ParseDevices(valid, "devices.toml").ok());
+  REQUIRE(Has(without(valid, "memory_gib = 2\n"), "device gpu has no memory_gib"));
+  REQUIRE(Has(without(valid, "tflops = 3.0\n"), "device gpu has no tflops"));
+  REQUIRE(Has(without(valid, "memory_gb_per_s = 4\n"), "device gpu has no memory_gb_per_s"));
+  REQUIRE(Has(without(valid, "tflops = 6.0\n"), "the speed of conv of device gpu has no tflops"));
+  REQUIRE(Has(without(valid, "kind = \"conv\"\n"),
+              "a [[placement.device.speed]] of device gpu has no kind"));
+  REQUIRE(Has(without(valid, "gb_per_s = 7\n"), "link bus has no gb_per_s"));
+}
+
+TEST_CASE("a speed of a kind that no operation has is an error, unless the graph has the kind") {
+  Graph graph;
+  AddOperation(graph, 1, 1, {});
+  DeviceSet devices = EqualDevices(2, 100);
+  devices.devices[1].kind_speed = {{"lookup", 1}, {"matmull", 2}};
+  const absl::Status status = CheckKinds(devices, graph);
+  REQUIRE(absl::IsInvalidArgument(status));
+  REQUIRE(Has(runtime::Message(status),
+              "device device 1 has a speed of the kind \"matmull\", which no operation has"));
+  graph.operations[0].kind = "matmull";
+  REQUIRE(CheckKinds(devices, graph).ok());
 }
 
 }  // namespace

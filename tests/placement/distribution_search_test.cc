@@ -57,7 +57,7 @@ Problem SmallProblem() {
 
 TEST_CASE("every distribution search reaches the optimum of brute force, with any seed") {
   Problem problem = SmallProblem();
-  const Found best = BruteForce(problem.simulator, {.evaluations = 729}).value().value();
+  const Found best = BruteForce(problem.simulator, {.evaluations = 729}).value();
   for (const Named& named : AllDistributionRules()) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       INFO(named.name << " with seed " << seed);
@@ -193,6 +193,23 @@ TEST_CASE("a search that begins with a placement tries it first and stays around
     anywhere.start = 0;
     rule.start = 0.9;
     REQUIRE(MeanAtFirst(problem, rule, from) < 0.95 * MeanAtFirst(problem, anywhere, from));
+  }
+}
+
+TEST_CASE("a search of 64 devices draws all of them and follows") {
+  Graph graph;
+  for (std::size_t i = 0; i < 64; ++i) AddOperation(graph, 1, 0, {});
+  Problem problem(graph, EqualDevices(64, 100));
+  Placement from;
+  for (std::size_t i = 0; i < 64; ++i) from.push_back(63 - i);
+  for (const double follow : {0.0, 0.5}) {
+    DistributionRule rule = DistributionRules().refine;
+    rule.follow = follow;
+    const Found found = SearchByDistribution("refine", rule, problem.groups, problem.simulator,
+                                             {.evaluations = 500, .seed = 1}, from)
+                            .value();
+    REQUIRE(found.placement == from);
+    REQUIRE(found.step.seconds == 1);
   }
 }
 

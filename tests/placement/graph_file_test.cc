@@ -87,6 +87,8 @@ TEST_CASE("negative numbers, unknown inputs, cycles and other formats are errors
   REQUIRE(GraphFileError("[]").find("no JSON object") != std::string::npos);
   REQUIRE(GraphFileError("{}").find("format") != std::string::npos);
   REQUIRE(GraphFileError(R"({"format":"shoal-graph-1"})").find("operations") != std::string::npos);
+  REQUIRE(GraphFileError(R"({"format":"shoal-graph-1","groups":["a","b","a"],"operations":[]})") ==
+          "two groups are named \"a\"");
   REQUIRE(GraphFileError(R"({"format":"shoal-graph-1","groups":[1],"operations":[]})")
               .find("no text") != std::string::npos);
   REQUIRE(absl::IsNotFound(LoadGraph("no/such/file.json").status()));

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "placement/graph_file.h"
 #include "small_graphs.h"
+#include "tests/doubles/manual_clock.h"
 
 namespace shoal::placement {
 namespace {
@@ -55,11 +57,39 @@ TEST_CASE(
   Simulator simulator = Simulator::Create(graph, devices).value();
   const std::vector<Peer> peers =
       ComparePeers(graph, devices, simulator, {.evaluations = 1'000, .seed = 1}).value();
-  REQUIRE(peers.size() == 9);
+  REQUIRE(peers.size() == 10);
   for (const Peer& peer : peers) {
     REQUIRE(simulator.Run(peer.found.placement).value().seconds == peer.found.step.seconds);
   }
   REQUIRE(Of(peers, "annealing").found.step.cost() <= Of(peers, "METIS").found.step.cost());
+}
+
+TEST_CASE("first choices and searches get equal shares of the time that is left") {
+  const Graph graph = LoadGraph("data/placement/graphs/rnnlm.json").value();
+  const DeviceSet devices = LoadDevices("data/placement/devices/k80.toml").value();
+  Simulator simulator = Simulator::Create(graph, devices).value();
+  doubles::ManualClock clock;
+  PeerOptions options = {
+      .searches = {"annealing", "brute-force", "post"},
+      .evaluations = 1'000'000,
+      .seconds = 3,
+      .progress = [&](const std::string&,
+                      std::uint64_t) { clock.Advance(std::chrono::milliseconds(1)); },
+      .clock = clock};
+  // The clock stands still while the first choices are made, so two searches have all of it.
+  const std::vector<Peer> peers = ComparePeers(graph, devices, simulator, options).value();
+  REQUIRE(Of(peers, "first choices").found.evaluations == 1);
+  REQUIRE(Of(peers, "annealing").found.evaluations == 1'501);
+  REQUIRE(Of(peers, "post").found.seconds == Approx(1.499).margin(0.01));
+  // No time is left for the second one.
+  options.seconds = 0.001;
+  const std::vector<Peer> hasty = ComparePeers(graph, devices, simulator, options).value();
+  REQUIRE(hasty.size() == 8);
+  REQUIRE(hasty.back().method == "annealing");
+  options.stop = [] { return true; };
+  const std::vector<Peer> rules = ComparePeers(graph, devices, simulator, options).value();
+  REQUIRE(rules.size() == 6);
+  REQUIRE(rules.back().method == "METIS");
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <string>
 
+#include "placement/graph_file.h"
 #include "placement/min_cut.h"
 #include "small_graphs.h"
 
@@ -78,6 +80,62 @@ TEST_CASE("the even split gives runs of about equal time in topological order") 
   REQUIRE(SplitEvenly(groups, {1}) == Placement(6, 1));
 }
 
+// Two layers that are unrolled over three positions, and a softmax; all take as long.
+Graph Unrolled() {
+  Graph graph;
+  for (const std::string layer : {"lstm0/", "lstm1/", "softmax/"}) {
+    for (std::size_t position = 0; position < 3; ++position) {
+      std::vector<std::size_t> inputs;
+      if (graph.groups.size() >= 3) inputs.push_back(graph.groups.size() - 3);
+      if (position > 0 && layer != "softmax/") inputs.push_back(graph.groups.size() - 1);
+      AddOperation(graph, 2, 1, inputs);
+      graph.groups.back() = layer + std::to_string(position);
+    }
+  }
+  return graph;
+}
+
+TEST_CASE("an expert keeps layers whole, which the even split of an unrolled network cuts") {
+  const Graph graph = Unrolled();
+  const Simulator simulator = Simulator::Create(graph, EqualDevices(3, 100)).value();
+  const GroupGraph groups = MakeGroupGraph(graph, simulator);
+  REQUIRE(SplitByLayer(graph, groups, {2, 0, 1}) == Placement{2, 2, 2, 0, 0, 0, 1, 1, 1});
+  // Of three equal layers the last two share a device.
+  REQUIRE(SplitByLayer(graph, groups, {0, 1}) == Placement{0, 0, 0, 1, 1, 1, 1, 1, 1});
+  REQUIRE(SplitByLayer(graph, groups, {1}) == Placement(9, 1));
+  REQUIRE(SplitEvenly(groups, {2, 0, 1}) != SplitByLayer(graph, groups, {2, 0, 1}));
+}
+
+TEST_CASE("the expert's cuts follow the layers' times, and names without a slash are layers") {
+  Graph graph;
+  for (std::size_t i = 0; i < 6; ++i) {
+    AddOperation(graph, i == 0 ? 5 : 1, 1,
+                 i == 0 ? std::vector<std::size_t>{} : std::vector{i - 1});
+  }
+  const Simulator simulator = Simulator::Create(graph, EqualDevices(8, 100)).value();
+  const GroupGraph groups = MakeGroupGraph(graph, simulator);
+  REQUIRE(SplitByLayer(graph, groups, {0, 1}) == Placement{0, 1, 1, 1, 1, 1});
+  REQUIRE(SplitByLayer(graph, groups, {0, 1, 2, 3, 4, 5, 6, 7}) == Placement{0, 1, 2, 3, 4, 5});
+}
+
+TEST_CASE("the expert gives each recurrent layer of RNNLM a GPU, and the softmax the last one") {
+  const Graph graph = LoadGraph("data/placement/graphs/rnnlm.json").value();
+  const DeviceSet devices = LoadDevices("data/placement/devices/k80.toml").value();
+  const Simulator simulator = Simulator::Create(graph, devices).value();
+  const Placement placement =
+      SplitByLayer(graph, MakeGroupGraph(graph, simulator), FastestDevices(simulator));
+  for (std::size_t group = 0; group < placement.size(); ++group) {
+    const std::string& name = graph.groups[group];
+    INFO(name);
+    const bool on_last = name.starts_with("lstm3") || name.starts_with("softmax");
+    const std::size_t device = on_last                     ? 3
+                               : name.starts_with("lstm1") ? 1
+                               : name.starts_with("lstm2") ? 2
+                                                           : 0;
+    REQUIRE(placement[group] == device);
+  }
+}
+
 TEST_CASE("the fastest devices are those within a tenth of the fastest") {
   Graph graph;
   AddOperation(graph, 10, 1, {});
@@ -136,6 +194,7 @@ TEST_CASE("rules and partitioners give a device to each group of random graphs")
     const std::vector<std::size_t> fastest = FastestDevices(simulator);
     REQUIRE(simulator.Run(Heft(graph, devices, simulator)).ok());
     REQUIRE(simulator.Run(SplitEvenly(groups, fastest)).ok());
+    REQUIRE(simulator.Run(SplitByLayer(graph, groups, fastest)).ok());
     REQUIRE(simulator.Run(CutByMetis(groups, fastest).value()).ok());
     REQUIRE(simulator.Run(CutByScotch(groups, fastest).value()).ok());
   }

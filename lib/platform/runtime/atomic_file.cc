@@ -115,7 +115,24 @@ absl::Status SyncFolder(const std::string& folder) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> MakeFolderOf(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  std::string folder = parent.empty() ? "." : parent;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Internal("cannot make folder " + folder + ": " + error.message());
+  return folder;
+}
+
 }  // namespace
+
+absl::Status CheckWritable(const std::string& path) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string folder, MakeFolderOf(path));
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return InvalidArgument(path + " is a folder");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) return SystemError("cannot write to", folder);
+  return absl::OkStatus();
+}
 
 absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes, mode_t mode) {
   return WriteFileAtomically(path, std::span(&bytes, 1), mode);
@@ -123,12 +140,7 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
 
 absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces,
                                  mode_t mode) {
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  const std::string folder = parent.empty() ? "." : parent;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return Internal("cannot make folder " + folder + ": " + error.message());
-
+  SHOAL_ASSIGN_OR_RETURN(const std::string folder, MakeFolderOf(path));
   const std::string temporary = path + ".tmp-" + std::to_string(::getpid());
   {
     const Descriptor descriptor(

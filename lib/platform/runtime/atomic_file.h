@@ -24,6 +24,10 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
 absl::Status WriteFileAtomically(const std::string& path, std::span<const std::string_view> pieces,
                                  mode_t mode = 0644);
 
+// Makes the folder of `path` and says whether a file can be written there later, though the disk
+// may be full by then. INVALID_ARGUMENT if `path` is a folder.
+absl::Status CheckWritable(const std::string& path);
+
 // Returns the whole file, or RESOURCE_EXHAUSTED when it is larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes = std::size_t{1} << 32);

@@ -2,7 +2,10 @@
 #include "cli/commands/place_command.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
@@ -24,11 +27,11 @@ bool PlaceShows(const std::string& text, const std::string& part) {
 
 TEST_CASE(
     "a placement is shown against each method, with what limits it and each device's memory") {
-  const std::string text = PlaceGraph(PlaceFlagsOf("inception-v3")).value();
+  const std::string text = PlaceGraph(PlaceFlagsOf("inception-v3")).value().text;
   INFO(text);
   REQUIRE(PlaceShows(text, "inception-v3: 808 operations in 68 groups on 5 devices\n"));
-  for (const char* method : {"one device ", "even split ", "HEFT ", "first choices ", "Scotch ",
-                             "METIS ", "annealing ", "cross-entropy ", "post "}) {
+  for (const char* method : {"one device ", "even split ", "expert ", "HEFT ", "first choices ",
+                             "Scotch ", "METIS ", "annealing ", "cross-entropy ", "post "}) {
     REQUIRE(PlaceShows(text, std::string("\n") + method));
   }
   REQUIRE(PlaceShows(text, "\nbest placement: "));
@@ -40,7 +43,7 @@ TEST_CASE(
 
 TEST_CASE("where one device is as good as several, that is said") {
   REQUIRE(PlaceShows(
-      PlaceGraph(PlaceFlagsOf("resnet50")).value(),
+      PlaceGraph(PlaceFlagsOf("resnet50")).value().text,
       "best placement: one device, 478.566 ms a step (predicted); no way was found to be "
       "faster on several\n"));
 }
@@ -48,10 +51,10 @@ TEST_CASE("where one device is as good as several, that is said") {
 TEST_CASE("the same seed places in the same way, and the page and the placement are written") {
   const doubles::TemporaryFolder folder;
   PlaceFlags flags = PlaceFlagsOf("nmt");
-  const std::string text = PlaceGraph(flags).value();
+  const std::string text = PlaceGraph(flags).value().text;
   flags.page = folder.path() + "/page.html";
   flags.save = folder.path() + "/placement.json";
-  REQUIRE(PlaceGraph(flags).value() == text);
+  REQUIRE(PlaceGraph(flags).value().text == text);
   const std::string page = runtime::ReadFile(flags.page).value();
   REQUIRE(PlaceShows(page, "<title>Placement of nmt</title>"));
   REQUIRE(PlaceShows(page, "<svg"));
@@ -60,6 +63,8 @@ TEST_CASE("the same seed places in the same way, and the page and the placement 
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
   REQUIRE(saved["placement"].size() == 27);
   REQUIRE(PlaceShows(page, "<h2>Searches</h2><div class=\"charts\"><svg"));
+  REQUIRE(PlaceShows(page, ">placements tried<"));
+  REQUIRE(PlaceShows(page, ">seconds<"));
   REQUIRE(saved["placement"]["encoder.embedding"].is_string());
 }
 
@@ -69,13 +74,13 @@ TEST_CASE(
   PlaceFlags flags = PlaceFlagsOf("nmt");
   flags.searches = {"ppo", "reinforce"};
   flags.save = folder.path() + "/placement.json";
-  const std::string text = PlaceGraph(flags).value();
+  const std::string text = PlaceGraph(flags).value().text;
   REQUIRE(PlaceShows(text, "\nppo "));
   REQUIRE(PlaceShows(text, "\nreinforce "));
   REQUIRE_FALSE(PlaceShows(text, "\nannealing "));
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
-  REQUIRE(saved["methods"].size() == 8);
-  const auto& ppo = saved["methods"][6];
+  REQUIRE(saved["methods"].size() == 9);
+  const auto& ppo = saved["methods"][7];
   REQUIRE(ppo["method"] == "ppo");
   REQUIRE(ppo["evaluations"] == 500);
   REQUIRE(ppo["improvements"].back()[1] == ppo["step_seconds"]);
@@ -84,7 +89,7 @@ TEST_CASE(
     REQUIRE(ppo["improvements"][i][1] < ppo["improvements"][i - 1][1]);
   }
   flags.overrides = {"placement.search.ppo.learning_rate=0.01", "placement.device.gpu.count=2"};
-  const std::string slower = PlaceGraph(flags).value();
+  const std::string slower = PlaceGraph(flags).value().text;
   REQUIRE(PlaceShows(slower, "on 3 devices"));
   REQUIRE_FALSE(PlaceShows(slower, "\ngpu:2 "));
 }
@@ -106,11 +111,12 @@ TEST_CASE("a network that fits nowhere is one error that says by how much") {
   const doubles::TemporaryFolder folder;
   PlaceFlags flags = PlaceFlagsOf("resnet50");
   flags.devices = folder.path() + "/small.toml";
-  REQUIRE(runtime::WriteFileAtomically(
-              flags.devices,
-              "[[placement.device]]\nname = \"a\"\ncount = 2\nmemory_gib = 0.5\n"
-              "[[placement.link]]\nfrom = [\"a\"]\nto = [\"a\"]\n")
-              .ok());
+  REQUIRE(
+      runtime::WriteFileAtomically(
+          flags.devices,
+          "[[placement.device]]\nname = \"a\"\ncount = 2\nmemory_gib = 0.5\ntflops = 1\n"
+          "memory_gb_per_s = 1\n[[placement.link]]\nfrom = [\"a\"]\nto = [\"a\"]\ngb_per_s = 1\n")
+          .ok());
   const auto text = PlaceGraph(flags);
   REQUIRE(absl::IsResourceExhausted(text.status()));
   REQUIRE(PlaceShows(runtime::Message(text.status()), "is out of memory by"));
@@ -135,6 +141,90 @@ TEST_CASE("samples or refinement without a policy, and a policy that is no run, 
   const auto missing = PlaceGraph(flags);
   REQUIRE_FALSE(missing.ok());
   REQUIRE(PlaceShows(std::string(missing.status().message()), "no/such/run/config.toml"));
+}
+
+TEST_CASE("a placement of one's own is judged beside the others, from what --save writes") {
+  const doubles::TemporaryFolder folder;
+  PlaceFlags flags = PlaceFlagsOf("rnnlm");
+  flags.searches = {"post"};
+  flags.save = folder.path() + "/placement.json";
+  REQUIRE(PlaceGraph(flags).value().written.ok());
+  const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
+  flags.placement = flags.save;
+  flags.save = folder.path() + "/again.json";
+  flags.evaluations = 1;
+  const std::string text = PlaceGraph(flags).value().text;
+  INFO(text);
+  REQUIRE(PlaceShows(text, "best placement: own placement, "));
+  const auto again = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
+  REQUIRE(again["step_seconds"] == saved["step_seconds"]);
+  REQUIRE(again["placement"] == saved["placement"]);
+  REQUIRE(PlaceShows(text, "\nown placement "));
+  flags.graph = "data/placement/graphs/nmt.json";
+  const absl::Status other = PlaceGraph(flags).status();
+  REQUIRE(absl::IsInvalidArgument(other));
+  REQUIRE(PlaceShows(runtime::Message(other), "placement.json: the graph has no group "));
+}
+
+TEST_CASE("a command that is stopped answers with the best so far, saves it and says so") {
+  const doubles::TemporaryFolder folder;
+  PlaceFlags flags = PlaceFlagsOf("rnnlm");
+  flags.evaluations = 1'000'000'000;
+  flags.searches = {"annealing", "post"};
+  flags.save = folder.path() + "/placement.json";
+  // What asks: the 22 groups of the first choices, the beginning of annealing, and annealing.
+  int asked = 0;
+  const PlaceResult placed = PlaceGraph(flags, [&asked] { return ++asked > 40; }).value();
+  INFO(placed.text);
+  REQUIRE(placed.written.ok());
+  REQUIRE(PlaceShows(placed.text, "\nannealing "));
+  REQUIRE_FALSE(PlaceShows(placed.text, "\npost "));
+  REQUIRE(PlaceShows(placed.text,
+                     "\nnote: somebody stopped the command; this is the best so far; not begun: "
+                     "post\n"));
+  const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
+  REQUIRE(saved["placement"].size() == 22);
+}
+
+TEST_CASE("searches that are given minutes share them, however many placements that makes") {
+  PlaceFlags flags = PlaceFlagsOf("resnet50");
+  flags.evaluations.reset();
+  flags.minutes = 0.005;
+  flags.searches = {"annealing", "post"};
+  const auto start = std::chrono::steady_clock::now();
+  const std::string text = PlaceGraph(flags).value().text;
+  INFO(text);
+  REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  REQUIRE(PlaceShows(text, "\nannealing "));
+  REQUIRE(PlaceShows(text, "\npost "));
+  REQUIRE_FALSE(PlaceShows(text, "note: "));
+}
+
+TEST_CASE("files that cannot be written are errors before the work, which no later one loses") {
+  const doubles::TemporaryFolder folder;
+  PlaceFlags flags = PlaceFlagsOf("rnnlm");
+  flags.page = folder.path();
+  bool asked = false;
+  const auto refused = PlaceGraph(flags, [&asked] {
+    asked = true;
+    return false;
+  });
+  REQUIRE(absl::IsInvalidArgument(refused.status()));
+  REQUIRE_FALSE(asked);
+  // While the searches run, a file takes the place of the page's folder.
+  flags.page = folder.path() + "/pages/page.html";
+  flags.save = folder.path() + "/placement.json";
+  const PlaceResult placed =
+      PlaceGraph(flags, [&] {
+        if (std::exchange(asked, true)) return false;
+        std::filesystem::remove_all(folder.path() + "/pages");
+        REQUIRE(runtime::WriteFileAtomically(folder.path() + "/pages", "").ok());
+        return false;
+      }).value();
+  REQUIRE(asked);
+  REQUIRE(PlaceShows(placed.text, "\nbest placement: "));
+  REQUIRE(PlaceShows(runtime::Message(placed.written), "/pages"));
+  REQUIRE(runtime::ReadFile(flags.save).ok());
 }
 
 }  // namespace

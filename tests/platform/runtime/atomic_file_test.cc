@@ -48,6 +48,20 @@ TEST_CASE("a large file reads back whole, whatever its length and wherever it is
   std::filesystem::remove(path);
 }
 
+TEST_CASE("whether a file can be written is known before there is anything to write") {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / ("shoal-writable-" + std::to_string(::getpid()));
+  REQUIRE(CheckWritable(folder + "/new/file").ok());
+  REQUIRE(std::filesystem::is_empty(folder + "/new"));
+  REQUIRE(CheckWritable("file-without-folder").ok());
+  REQUIRE(absl::IsInvalidArgument(CheckWritable(folder + "/new")));
+  REQUIRE(WriteFileAtomically(folder + "/file", "x").ok());
+  REQUIRE(Message(CheckWritable(folder + "/file/below")).find(folder + "/file") !=
+          std::string::npos);
+  REQUIRE_FALSE(CheckWritable("/proc/1/fdinfo/file").ok());
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("reading says what is wrong: missing, a folder, too large") {
   REQUIRE(ReadFile("/nonexistent/file").status().code() == absl::StatusCode::kNotFound);
   REQUIRE(ReadFile("/").status().code() == absl::StatusCode::kInvalidArgument);
