@@ -20,7 +20,7 @@ Choices ChoiceDistribution::Draw(runtime::Random& random) const {
     while (choice + 1 < choices_ && left >= Probability(group, choice)) {
       left -= Probability(group, choice++);
     }
-    drawn[group] = choice;
+    drawn[group] = static_cast<std::uint8_t>(choice);
   }
   return drawn;
 }

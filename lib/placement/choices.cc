@@ -37,10 +37,11 @@ Placement ChoiceDecoder::Decode(const Choices& choices) const {
 }
 
 Choices ChoiceDecoder::Encode(const Placement& placement) const {
-  Choices choices = placement;
+  Choices choices(placement.begin(), placement.end());
   std::size_t last = 0;
   for (const std::size_t group : order_) {
-    if (Followed(group, placement, last) == placement[group]) choices[group] = devices_;
+    if (Followed(group, placement, last) == placement[group])
+      choices[group] = static_cast<std::uint8_t>(devices_);
     last = placement[group];
   }
   return choices;

@@ -12,16 +12,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "placement/device_set.h"
 #include "placement/graph.h"
 #include "placement/group_graph.h"
 
 namespace shoal::placement {
 
-// One for each group: below devices that device, and `devices` to follow.
-using Choices = std::vector<std::size_t>;
+// One for each group: below devices that device, and `devices` to follow. A search keeps thousands
+// of them, of up to a million groups, so a choice is a byte.
+using Choices = std::vector<std::uint8_t>;
+static_assert(kMostDevices <= 255);
 
 class ChoiceDecoder {
  public:

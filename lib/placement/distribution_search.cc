@@ -167,7 +167,9 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
   std::vector<double> probabilities = prior;
   if (from) {
     SHOAL_RETURN_IF_ERROR(trial.Cost(*from).status());
-    probabilities = Around(rule.follow > 0 ? decoder.Encode(*from) : *from, rule.start, prior);
+    probabilities =
+        Around(rule.follow > 0 ? decoder.Encode(*from) : Choices(from->begin(), from->end()),
+               rule.start, prior);
   }
   ChoiceDistribution distribution(simulator.groups(), prior.size() / simulator.groups());
   distribution.SetProbabilities(std::move(probabilities));

@@ -27,7 +27,8 @@ TEST_CASE("the gradient of a draw's log-probability is that of finite difference
   for (int i = 0; i < 20; ++i) {
     ChoiceDistribution distribution(3, 4);
     distribution.Move(SmallNumbers(random, 12));
-    const Choices drawn = RandomPlacement(random, 3, 4);
+    const Placement placement = RandomPlacement(random, 3, 4);
+    const Choices drawn(placement.begin(), placement.end());
     std::vector<double> gradient(12);
     distribution.AddLogGradient(drawn, 2, gradient);
     for (std::size_t logit = 0; logit < gradient.size(); ++logit) {

@@ -67,7 +67,8 @@ TEST_CASE("choices of random graphs are decoded as their definition says") {
     const std::size_t devices = 1 + random.Below(4);
     const Simulator simulator = Simulator::Create(graph, EqualDevices(devices, 1e6)).value();
     const GroupGraph groups = MakeGroupGraph(graph, simulator);
-    const Choices choices = RandomPlacement(random, graph.groups.size(), devices + 1);
+    const Placement drawn = RandomPlacement(random, graph.groups.size(), devices + 1);
+    const Choices choices(drawn.begin(), drawn.end());
     REQUIRE(ChoiceDecoder(groups, devices).Decode(choices) ==
             DecodeByWords(groups, devices, choices));
   }
@@ -90,7 +91,7 @@ TEST_CASE("a placement is encoded by following wherever that leads to it, and de
     for (std::size_t group = 0; group < choices.size(); ++group) {
       if (choices[group] == devices) continue;
       Choices following = choices;
-      following[group] = devices;
+      following[group] = static_cast<std::uint8_t>(devices);
       REQUIRE(decoder.Decode(following)[group] != placement[group]);
     }
   }
