@@ -245,7 +245,7 @@ def placement():
     small = [placement_piece(f"small-{number}", "small", str(number), bars=fewer)
              for number in range(1, 1 + len(settings["small"]["networks"]))]
     best = {"post_of_annealing": ("<=", 1.01),
-            **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "HEFT", "Scotch", "METIS")}}
+            **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "expert", "HEFT", "Scotch", "METIS")}}
     large = [placement_piece(name, "large", name, bars=fewer | best)
              for name, part in settings["large"].items() if isinstance(part, dict)]
     return proof.Proof("placement", "whether the search post finds the optimum of small networks in fewer placements than its "

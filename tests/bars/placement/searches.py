@@ -109,7 +109,7 @@ def large(name, folder):
     least = min(methods[search].get("step_seconds", math.inf) for methods in curves for search in LEARNED)
     values = samples_by_search(curves, 1.01 * least, budget)
     values["post_ms"] = 1e3 * best("post")
-    for method in ("one device", "even split", "HEFT", "Scotch", "METIS", "annealing"):
+    for method in ("one device", "even split", "expert", "HEFT", "Scotch", "METIS", "annealing"):
         values[f"post_of_{method.replace(' ', '_')}"] = best("post") / best(method)
     return values
 
