@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "shoal_run.h"
 
@@ -18,15 +21,58 @@ TEST_CASE("A policy learns to place random networks, and places one that it has 
   // Against rules, which are -100 each. What the policy does before it has learned is below -110.
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= -100);
 
-  const EndedRun placed =
-      RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
-                "data/placement/devices/k80.toml", "--evaluations", "200", "--policy",
-                run.folder() + "/run", "--samples", "3", "--refine", "100"});
+  const auto place = [&run](const std::string& seed) {
+    return RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
+                     "data/placement/devices/k80.toml", "--evaluations", "200", "--policy",
+                     run.folder() + "/run", "--samples", "3", "--refine", "100", "--searches",
+                     "annealing", "--seed", seed});
+  };
+  const EndedRun placed = place("1");
   INFO(placed.output);
   REQUIRE(placed.code == 0);
   REQUIRE(placed.Says("\npolicy "));
   REQUIRE(placed.Says("\npolicy samples "));
   REQUIRE(placed.Says("\npolicy refined "));
+  // The samples, too, are a function of the seed.
+  const auto samples = [](const EndedRun& ended) {
+    const std::size_t at = ended.output.find("\npolicy samples ");
+    REQUIRE(at != std::string::npos);
+    return ended.output.substr(at, ended.output.find('\n', at + 1) - at);
+  };
+  REQUIRE(samples(place("1")) == samples(placed));
+  REQUIRE((samples(place("2")) != samples(placed) || samples(place("3")) != samples(placed)));
+}
+
+TEST_CASE("Placement in lock step gives the same parameters, though an actor is killed",
+          "[determinism]") {
+  const std::vector<std::string> arguments = {"train",      "deploy/local/placement.toml",
+                                              "--seed",     "1",
+                                              "--episodes", "1",
+                                              "--set",      "run.deterministic=true",
+                                              "--set",      "learner.updates=12",
+                                              "--set",      "learner.round_unrolls=32",
+                                              "--set",      "environment.placement.most_groups=12",
+                                              "--set",      "train.evaluate_every_seconds=0",
+                                              "--set",      "train.baselines=[]"};
+  const auto digest = [](ShoalRun& run) {
+    REQUIRE(run.WaitForExit(std::chrono::seconds(240)));
+    INFO(run.output());
+    REQUIRE(run.exit().code == 0);
+    const std::string output = run.output();
+    const std::size_t at = output.find("\ndigest=");
+    REQUIRE(at != std::string::npos);
+    return output.substr(at + 1, output.find('\n', at + 1) - at - 1);
+  };
+  ShoalRun whole(arguments);
+  const std::string expected = digest(whole);
+  ShoalRun killed(arguments);
+  REQUIRE(Eventually(std::chrono::seconds(120),
+                     [&] { return killed.Last("learner.jsonl", "update") >= 4; }));
+  const std::vector<pid_t> actors = killed.Children("actor");
+  REQUIRE(actors.size() == 1);
+  REQUIRE(::kill(actors[0], SIGKILL) == 0);
+  REQUIRE(digest(killed) == expected);
+  REQUIRE(killed.Last("learner.jsonl", "update") == 12);
 }
 
 }  // namespace shoal::tests

@@ -50,13 +50,13 @@ std::vector<float> GradientsOf(std::size_t rank, std::size_t step, std::size_t s
 }
 
 // By step and rank: what the ranks got.
-using Course = std::vector<std::vector<std::vector<float>>>;
+using SumsOfSteps = std::vector<std::vector<std::vector<float>>>;
 using ValuesOfRank = std::function<std::vector<float>(std::size_t rank, std::size_t step)>;
 
 // Runs steps of compressed sums around a ring. Without feedback each step forgets what it kept.
-Course RunSteps(std::size_t ranks, std::size_t steps, bool feedback,
-                const ValuesOfRank& values_of) {
-  Course course(steps, std::vector<std::vector<float>>(ranks));
+SumsOfSteps RunSteps(std::size_t ranks, std::size_t steps, bool feedback,
+                     const ValuesOfRank& values_of) {
+  SumsOfSteps course(steps, std::vector<std::vector<float>>(ranks));
   const auto statuses = TryRanks(
       ranks,
       [&](std::size_t rank, GradientReducer& reducer) -> absl::Status {
@@ -85,7 +85,7 @@ TEST_CASE("a compressed sum is rounded wherever a rank passes it on, the same on
   for (const std::size_t ranks : {2U, 3U, 4U}) {
     for (const std::size_t size : {ranks, 5 * ranks + 2, std::size_t{1009}, std::size_t{200'003}}) {
       INFO("ranks " << ranks << " size " << size);
-      const Course course = RunSteps(ranks, 1, true, [&](std::size_t rank, std::size_t step) {
+      const SumsOfSteps course = RunSteps(ranks, 1, true, [&](std::size_t rank, std::size_t step) {
         return GradientsOf(rank, step, size);
       });
       std::vector<float> expected;
@@ -128,7 +128,7 @@ TEST_CASE(
       }
     }
     const auto apart = [&](bool feedback) {
-      const Course course = RunSteps(ranks, kSteps, feedback, gradient);
+      const SumsOfSteps course = RunSteps(ranks, kSteps, feedback, gradient);
       std::vector<double> got(kSize);
       for (const auto& step : course) {
         for (std::size_t rank = 1; rank < ranks; ++rank) REQUIRE(step[rank] == step[0]);
@@ -153,7 +153,7 @@ TEST_CASE("infinities and NaNs pass through a compressed sum, and the next one i
   constexpr std::size_t kSize = 103;
   for (const std::size_t ranks : {2U, 3U, 4U}) {
     for (std::size_t culprit = 0; culprit < ranks; ++culprit) {
-      const Course course = RunSteps(ranks, 2, true, [&](std::size_t rank, std::size_t step) {
+      const SumsOfSteps course = RunSteps(ranks, 2, true, [&](std::size_t rank, std::size_t step) {
         std::vector<float> values = GradientsOf(rank, step, kSize);
         if (step > 0 || rank != culprit) return values;
         for (std::size_t i = 0; i < kSize; i += 4) {
