@@ -9,8 +9,8 @@
 
 #include "platform/content/content_key.h"
 #include "platform/runtime/log.h"
-#include "platform/runtime/rendezvous_hashing.h"
 #include "platform/runtime/mutex.h"
+#include "platform/runtime/rendezvous_hashing.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/address_list.h"
 #include "platform/transport/protocol.h"
