@@ -40,7 +40,6 @@ TEST_CASE("A policy learns to place random networks, and places one that it has 
     return ended.output.substr(at, ended.output.find('\n', at + 1) - at);
   };
   REQUIRE(samples(place("1")) == samples(placed));
-  REQUIRE((samples(place("2")) != samples(placed) || samples(place("3")) != samples(placed)));
 }
 
 TEST_CASE("Placement in lock step gives the same parameters, and goes on when an actor is killed",

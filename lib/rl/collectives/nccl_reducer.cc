@@ -30,7 +30,7 @@ absl::Status Check(ncclResult_t result, const char* what) {
 // The time between two checks of the other ranks' sockets.
 constexpr std::chrono::milliseconds kPeersEvery{10};
 // The time that a sum still has to come when another rank is gone, perhaps because it has its own.
-constexpr std::chrono::seconds kLastTime{1};
+constexpr std::chrono::seconds kNcclLastTime{1};
 
 // CUDA keeps the device that calls refer to for each thread. This makes it `device` until its end.
 class OnDevice {
@@ -215,7 +215,7 @@ class NcclReducer final : public GradientReducer {
       if (seen.ok()) continue;
       if (lost.ok()) {
         lost = seen;
-        deadline = After(kLastTime);
+        deadline = After(kNcclLastTime);
       } else if (std::chrono::steady_clock::now() >= deadline) {
         return lost;
       }
