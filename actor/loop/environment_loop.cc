@@ -23,8 +23,6 @@ using inference::client::ActHandler;
 using inference::client::Answer;
 using inference::client::Row;
 
-constexpr std::chrono::seconds kServersInterval(1);
-
 bool Earlier(const Row& a, const Row& b) {
   return std::pair(a.environment_id, a.sequence) < std::pair(b.environment_id, b.sequence);
 }
@@ -76,8 +74,18 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
     std::vector<Row> ready;
     std::vector<Row> lost;
     inference::client::RowStatusCounts counts = {};
-    // None while the server is named no longer.
+    // None once the server is named no longer and no rows are under way to it.
     std::unique_ptr<ActClient> client;
+
+    // Ends the connection and forgets what the server knew.
+    void Drop() {
+      client.reset();
+      connection = 0;
+      server_epoch = 0;
+      ready.clear();
+      lost.clear();
+      counts = {};
+    }
   };
 
   void Ready(EpisodeDriver& driver, Row row) override;
@@ -94,6 +102,8 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   void Connected(Link& link, std::uint64_t server_epoch, std::uint64_t connection);
   void Answered(Link& link, std::vector<Answer>& answers);
   void Disconnected(Link& link, const absl::Status& status);
+  // Ends a batch of events: what it has made ready leaves, over whichever link.
+  void EndBatch();
   void Flush(Link& link);
   void SendReady(Link& link);
   void AwaitConnection(Link& link);
@@ -102,6 +112,7 @@ class EnvironmentLoop::Implementation final : public EpisodeDriver::Host {
   EpisodeDriver& DriverOf(std::uint64_t environment_id) {
     return *drivers_[environment_id - options_.first_environment];
   }
+  std::size_t max_outstanding() const { return 4 * options_.environments + 64; }
   Link& LinkOf(std::uint64_t environment_id) {
     return *links_[link_of_[environment_id - options_.first_environment]];
   }
@@ -158,8 +169,7 @@ void EnvironmentLoop::Implementation::Start(OnFailure on_failure) {
   boost::asio::post(context_, [this] {
     gathering_ = true;
     for (auto& driver : drivers_) driver->Begin();
-    gathering_ = false;
-    for (auto& link : links_) Flush(*link);
+    EndBatch();
   });
   thread_ = runtime::Thread("environments", [this] {
     const auto work = boost::asio::make_work_guard(context_);
@@ -183,7 +193,7 @@ std::size_t EnvironmentLoop::Implementation::ChooseLink(std::size_t member) {
                                             .name = options_.client_name,
                                             .spec = ToWire(source_.spec()),
                                             .relabels = options_.hindsight.enabled(),
-                                            .max_outstanding = 4 * options_.environments + 64},
+                                            .max_outstanding = max_outstanding()},
         link);
   }
   return number;
@@ -196,7 +206,7 @@ void EnvironmentLoop::Implementation::Move(std::size_t member) {
 }
 
 void EnvironmentLoop::Implementation::AwaitServers() {
-  look_again_.expires_after(kServersInterval);
+  look_again_.expires_after(transport::AddressList::kInterval);
   look_again_.async_wait([this](const boost::system::error_code& error) {
     if (error) return;
     LookForServers();
@@ -211,25 +221,25 @@ void EnvironmentLoop::Implementation::LookForServers() {
   }
   for (auto& link : links_) {
     if (link->client == nullptr || servers_.Names(link->address)) continue;
-    if (link->connection == 0) Abandon(*link);
-    if (!link->members.empty()) continue;
-    link->client.reset();
-    link->connection = 0;
-    link->counts = {};
-    link->ready.clear();
-    link->lost.clear();
+    if (link->connection == 0) {
+      Abandon(*link);
+      link->Drop();
+    } else if (link->members.empty() && link->ready.empty() &&
+               link->client->room() == max_outstanding()) {
+      link->Drop();
+    }
   }
 }
 
-// Nobody answers the rows that wait for a server that is gone for good.
+// Nobody answers the rows that wait for a server that is gone for good. Afterwards no member has a
+// row there, and the next row of each begins an episode elsewhere.
 void EnvironmentLoop::Implementation::Abandon(Link& link) {
   link.ready.clear();
   link.lost.clear();
   const std::vector<std::size_t> members = link.members;
   gathering_ = true;
   for (const std::size_t member : members) drivers_[member]->OnServerRestarted();
-  gathering_ = false;
-  for (auto& other : links_) Flush(*other);
+  EndBatch();
 }
 
 void EnvironmentLoop::Implementation::Stop() {
@@ -273,19 +283,21 @@ void EnvironmentLoop::Implementation::Connected(Link& link, std::uint64_t server
   if (restarted) {
     link.ready.clear();
     link.lost.clear();
-    for (const std::size_t member : link.members) drivers_[member]->OnServerRestarted();
+    const std::vector<std::size_t> members = link.members;
+    for (const std::size_t member : members) drivers_[member]->OnServerRestarted();
   } else {
     for (Row& row : link.lost) link.ready.push_back(std::move(row));
     link.lost.clear();
   }
-  gathering_ = false;
   if (!link.ready.empty()) SendReady(link);
+  EndBatch();
 }
 
 void EnvironmentLoop::Implementation::Answered(Link& link, std::vector<Answer>& answers) {
   gathering_ = true;
   for (Answer& answer : answers) {
     if (answer.outcome == Answer::Outcome::kLost) {
+      if (link.client == nullptr) continue;
       DriverOf(answer.environment_id).WaitsFor(Wait::kConnection);
       link.lost.push_back(std::move(answer.row));
       continue;
@@ -295,7 +307,7 @@ void EnvironmentLoop::Implementation::Answered(Link& link, std::vector<Answer>& 
     driver.OnAnswer(answer);
     if (driver.fenced() && !was_fenced) ++fenced_;
   }
-  gathering_ = false;
+  EndBatch();
   if (fenced_ == drivers_.size()) {
     Fail(absl::AbortedError("a newer actor plays every environment of this one"));
   }
@@ -303,12 +315,16 @@ void EnvironmentLoop::Implementation::Answered(Link& link, std::vector<Answer>& 
   const inference::client::RowStatusCounts counts = link.client->status_counts();
   metrics_.CountStatuses(link.counts, counts);
   link.counts = counts;
-  Flush(link);
 }
 
 void EnvironmentLoop::Implementation::Disconnected(Link& link, const absl::Status& status) {
   link.connection = 0;
   if (absl::IsFailedPrecondition(status)) Fail(status);
+}
+
+void EnvironmentLoop::Implementation::EndBatch() {
+  gathering_ = false;
+  for (auto& link : links_) Flush(*link);
 }
 
 void EnvironmentLoop::Implementation::Flush(Link& link) {

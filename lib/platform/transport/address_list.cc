@@ -14,7 +14,6 @@ namespace shoal::transport {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
-constexpr std::chrono::seconds kInterval(1);
 
 bool Contains(const std::vector<std::string>& addresses, const std::string& address) {
   return std::find(addresses.begin(), addresses.end(), address) != addresses.end();

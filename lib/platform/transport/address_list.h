@@ -7,6 +7,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -19,6 +20,9 @@ namespace shoal::transport {
 
 class AddressList {
  public:
+  // How often a file is read again at most.
+  static constexpr std::chrono::seconds kInterval{1};
+
   // The list is `addresses` for ever.
   explicit AddressList(std::vector<std::string> addresses = {}) {
     SetAddresses(std::move(addresses));
@@ -39,7 +43,7 @@ class AddressList {
   // Whether a file may change the list.
   bool may_change() const { return !file_.empty(); }
 
-  // Reads the file again if a second has passed since the last time. Returns true if the addresses
+  // Reads the file again if kInterval has passed since the last time. Returns true if the addresses
   // have changed. A file that Create would refuse leaves them as they were and is logged once.
   bool Refresh(runtime::TimePoint now);
 

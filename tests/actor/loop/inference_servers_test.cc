@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inference servers that a file adds and removes while a loop plays.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <set>
@@ -27,13 +28,14 @@ constexpr std::uint32_t kEnds = proto::ROW_FLAG_TERMINATED | proto::ROW_FLAG_TRU
 // Sixteen environments, each a block of its own.
 class Play {
  public:
-  explicit Play(const std::vector<std::string>& servers) {
+  explicit Play(const std::vector<std::string>& servers,
+                UniformSource source = test::ScriptedSource())
+      : source_(std::move(source)) {
     Name(servers);
     LoopOptions options = test::Options("", kEnvironments);
     options.inference = *transport::AddressList::Create({}, file(), "inference server");
     options.block_size = 1;
-    loop_ = std::make_unique<EnvironmentLoop>(std::move(options), fixture_.source, plan_,
-                                              fixture_.actor_metrics);
+    loop_ = std::make_unique<EnvironmentLoop>(std::move(options), source_, plan_, actor_metrics_);
     loop_->Start(test::Ignore);
   }
   void Name(const std::vector<std::string>& servers) {
@@ -47,7 +49,9 @@ class Play {
   std::string file() const { return folder_.At("servers"); }
 
   doubles::TemporaryFolder folder_;
-  test::Fixture fixture_;
+  const UniformSource source_;
+  runtime::Metrics metrics_;
+  ActorMetrics actor_metrics_{metrics_};
   TrainingPlan plan_{{.environments = kEnvironments}};
   std::unique_ptr<EnvironmentLoop> loop_;
 };
@@ -127,6 +131,41 @@ TEST_CASE("Episodes at a server that is gone and removed are cut off and others 
     REQUIRE(next.sequence == 3);
     REQUIRE(next.episode_id == 2);
   }
+}
+
+// Plays episodes of four steps, all of which end by themselves.
+class ShortEnvironment final : public Environment {
+ public:
+  void Reset(const EpisodeStart&, Done done) override {
+    steps_ = 0;
+    done(Transition{.observation = {.numeric = {0, 0}}});
+  }
+  void Step(std::int64_t, Done done) override {
+    const End end = ++steps_ == 4 ? End::kTerminated : End::kNone;
+    done(Transition{.observation = {.numeric = {0, 0}}, .end = end});
+  }
+  EpisodeFacts facts() const override { return {.goal = "g", .capture = "c"}; }
+
+ private:
+  int steps_ = 0;
+};
+
+TEST_CASE("Episodes begin at a server that was connected before any environment moved to it") {
+  std::atomic<bool> answers = true;
+  ScriptedServer first([&](const SeenRow& row) {
+    return answers ? Agree(row) : Scripted{.status = proto::ROW_OVERLOADED};
+  });
+  ScriptedServer second(Agree);
+  Play play({first.address()},
+            UniformSource(test::ScriptedSource().spec(), {{.goal = "g", .capture = "c"}},
+                          [] { return std::make_unique<ShortEnvironment>(); }));
+  REQUIRE(first.Await(AllPlay));
+  answers = false;
+  play.Name({second.address()});
+  REQUIRE(second.AwaitHello());
+  answers = true;
+  REQUIRE(second.Await(AllPlay));
+  play.Stop();
 }
 
 }  // namespace
