@@ -101,12 +101,19 @@ absl::Status Learner::Obey(const absl::Status& failure) {
   const bool goes_back = verdict.action == BreakerAction::kRollBack;
   if (goes_back && !setup_.run.deterministic) return RollBack();
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
-  SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
-  return runtime::OutOfRange(
+  const absl::Status diverged = runtime::OutOfRange(
       "training diverged after update " + std::to_string(update) + " (" +
       ToString(*verdict.symptom) + "), and " +
       (goes_back ? "run.deterministic allows no rollback: " : "rollbacks did not help: ") +
       runtime::Message(failure));
+  // Before the shards are told, which takes a while where one does not answer.
+  NoteDivergence(diverged);
+  const absl::Status condemned = Condemn(parts.saved);
+  if (!condemned.ok()) {
+    spdlog::error("event=versions_not_condemned reason={}",
+                  runtime::Quoted(runtime::Message(condemned)));
+  }
+  return diverged;
 }
 
 absl::Status Learner::RollBack() {
