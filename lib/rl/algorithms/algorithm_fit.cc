@@ -25,6 +25,10 @@ absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& option
     return runtime::InvalidArgument("policy.twin_critics: algorithm " + options.name +
                                     (spec.twin_critics ? " has no use for them" : " needs them"));
   }
+  if (options.kl_coefficient > 0 && options.name != "ppo") {
+    return runtime::InvalidArgument(
+        "algorithm.kl_coefficient: ppo alone has a penalty on the KL, not " + options.name);
+  }
   if (!spec.has_split_values()) {
     if (options.relabelled_share == 0) return absl::OkStatus();
     return runtime::InvalidArgument(
@@ -61,7 +65,7 @@ absl::Status CheckAsynchronous(const Requirements& requirements, const Algorithm
                       std::to_string(requirements.update_epochs * requirements.minibatches) +
                       " steps of a batch (algorithm.update_epochs, algorithm.minibatches)");
   }
-  if (options.name == "ppo" && options.kl_coefficient > 0) {
+  if (options.kl_coefficient > 0) {
     return refuse("algorithm.kl_coefficient", "which follows the updates of one trainer");
   }
   if (spec.normalise_observations) {

@@ -34,14 +34,17 @@ absl::Status GradientSum::OverRanks(GradientSource source, MinibatchSums& sums) 
   const std::span<float> values = model::FloatsOf(array);
   const std::span<float> gradient = values.first(static_cast<std::size_t>(size_));
   if (compresses_ && reducer_.compresses(gradient.size())) {
+    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values.subspan(gradient.size())));
+    own.copy_(tail);
+    // Nobody steps by a gradient of no rows, so it must not take the residual with it.
+    if (sums.weight() <= 0) return absl::OkStatus();
     std::vector<float>& residual = residuals_[static_cast<std::size_t>(source)];
     residual.resize(gradient.size());
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSumCompressed(gradient, residual));
-    SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values.subspan(gradient.size())));
   } else {
     SHOAL_RETURN_IF_ERROR(reducer_.AllReduceSum(values));
+    own.copy_(tail);
   }
-  own.copy_(tail);
   if (!array.is_same(numbers_)) at::Tensor(numbers_).copy_(array);
   return absl::OkStatus();
 }

@@ -180,6 +180,19 @@ TEST_CASE("a penalty that stays, or that another run did not have, begins as the
   }
 }
 
+TEST_CASE("a penalty on the KL is refused where the algorithm has none") {
+  const std::string name = GENERATE("grpo", "a2c", "dqn");
+  AlgorithmOptions options;
+  options.name = name;
+  options.kl_coefficient = 1;
+  model::PolicySpec spec = SmallSpec();
+  spec.action_values = name == "dqn";
+  collectives::SingleRank alone;
+  const absl::Status refused = PolicyTrainer::Create(spec, options, kTrainerSeed, alone).status();
+  REQUIRE(absl::IsInvalidArgument(refused));
+  REQUIRE(runtime::Message(refused).starts_with("algorithm.kl_coefficient: "));
+}
+
 TEST_CASE("the penalty of PPO follows the KL of its updates, and holds the policy back") {
   const model::PolicySpec spec = SmallSpec();
   AlgorithmOptions options;
