@@ -17,9 +17,10 @@ absl::StatusOr<std::unique_ptr<PolicyServer>> PolicyServer::Start(
       .name = "inference",
       .command = {options.programs + "/inference", "--config", options.config_path, "--index", "0"},
       .log_path = options.log_path};
-  AppendSettings({"cluster.replay=[]", "cluster.replay_file=\"\"", "cluster.inference_file=\"\"",
-                  "cluster.learner=\"\"", "cluster.inference=" + TomlList({address}),
-                  "inference.metrics_listen=\"\"",
+  // In lock step the server would wait for all of a training's environments.
+  AppendSettings({"run.deterministic=false", "cluster.replay=[]", "cluster.replay_file=\"\"",
+                  "cluster.inference_file=\"\"", "cluster.learner=\"\"",
+                  "cluster.inference=" + TomlList({address}), "inference.metrics_listen=\"\"",
                   "inference.parameters_folder=" + TomlText(options.parameters)},
                  spec.command);
   if (options.seed) AppendSettings({"run.seed=" + std::to_string(*options.seed)}, spec.command);

@@ -9,6 +9,25 @@
 
 namespace shoal::tests {
 
+namespace {
+
+// Places a network by a run's policy, with few evaluations.
+EndedRun Place(const std::string& policy, const std::string& seed) {
+  return RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
+                   "data/placement/devices/k80.toml", "--evaluations", "200", "--policy", policy,
+                   "--samples", "3", "--refine", "100", "--searches", "annealing", "--seed", seed});
+}
+
+// Returns the line of the table that tells what the policy's samples reached.
+std::string SamplesOf(const EndedRun& placed) {
+  INFO(placed.output);
+  const std::size_t at = placed.output.find("\npolicy samples ");
+  REQUIRE(at != std::string::npos);
+  return placed.output.substr(at, placed.output.find('\n', at + 1) - at);
+}
+
+}  // namespace
+
 TEST_CASE("A policy learns to place random networks, and places one that it has never seen",
           "[placement]") {
   ShoalRun run({"train", "deploy/local/placement.toml", "--seed", "1", "--minutes", "0.8",
@@ -21,25 +40,14 @@ TEST_CASE("A policy learns to place random networks, and places one that it has 
   // Against rules, which are -100 each. What the policy does before it has learned is below -110.
   REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= -100);
 
-  const auto place = [&run](const std::string& seed) {
-    return RunToEnd({"place", "data/placement/graphs/rnnlm.json", "--devices",
-                     "data/placement/devices/k80.toml", "--evaluations", "200", "--policy",
-                     run.folder() + "/run", "--samples", "3", "--refine", "100", "--searches",
-                     "annealing", "--seed", seed});
-  };
-  const EndedRun placed = place("1");
+  const std::string policy = run.folder() + "/run";
+  const EndedRun placed = Place(policy, "1");
   INFO(placed.output);
   REQUIRE(placed.code == 0);
   REQUIRE(placed.Says("\npolicy "));
   REQUIRE(placed.Says("\npolicy samples "));
   REQUIRE(placed.Says("\npolicy refined "));
-  // The samples, too, are a function of the seed.
-  const auto samples = [](const EndedRun& ended) {
-    const std::size_t at = ended.output.find("\npolicy samples ");
-    REQUIRE(at != std::string::npos);
-    return ended.output.substr(at, ended.output.find('\n', at + 1) - at);
-  };
-  REQUIRE(samples(place("1")) == samples(placed));
+  REQUIRE(SamplesOf(Place(policy, "1")) == SamplesOf(placed));
 }
 
 TEST_CASE("Placement in lock step gives the same parameters, and goes on when an actor is killed",
@@ -65,6 +73,10 @@ TEST_CASE("Placement in lock step gives the same parameters, and goes on when an
   ShoalRun one(arguments);
   ShoalRun another(arguments);
   REQUIRE(digest(one) == digest(another));
+  // A policy that has learned little does otherwise with each seed.
+  const std::string policy = one.folder() + "/run";
+  const std::string samples = SamplesOf(Place(policy, "1"));
+  REQUIRE((SamplesOf(Place(policy, "2")) != samples || SamplesOf(Place(policy, "3")) != samples));
   ShoalRun killed(arguments);
   REQUIRE(Eventually(std::chrono::seconds(120),
                      [&] { return killed.Last("learner.jsonl", "update") >= 4; }));
