@@ -101,7 +101,7 @@ def run_piece(piece, folder):
         return {}, f"exit code {code}, see {log}"
     try:
         values = piece.measure(own, log.read_text(errors="replace"))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, ArithmeticError) as error:
         return {}, f"nothing to measure: {error!r}, see {log}"
     return {"minutes": (time.monotonic() - started) / 60, **values}, ""
 

@@ -150,7 +150,9 @@ absl::StatusOr<json> Measure(const Settings& settings, const std::string& task, 
     return runtime::Internal("shoal train: " + cli::ToString(watched.exit) + ": " +
                              cli::LastLines(log, 3));
   }
-  const std::vector<json> updates = Lines(run + "learner.jsonl");
+  std::vector<json> updates = Lines(run + "learner.jsonl");
+  // There are lines of cloning and of the circuit breaker, too.
+  std::erase_if(updates, [](const json& line) { return !line.contains("environment_steps"); });
   if (updates.size() < 2) {
     return runtime::FailedPrecondition("fewer than two updates: give more --seconds");
   }
