@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables against a plain model of their rules.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <set>
+
+#include "platform/runtime/random.h"
+#include "replay/table.h"
+#include "tests/replay/selectors/plain_rule.h"
+#include "tests/replay/values.h"
+
+namespace shoal::replay {
+namespace {
+
+// A plain model of the same rules. The model is told what a selector chose at random, and checks
+// only whether the choice was allowed.
+struct Model {
+  struct Held {
+    Item item;
+    std::uint32_t times = 0;
+  };
+
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Held& held : items) sum += held.item.bytes();
+    return sum;
+  }
+  std::size_t Find(const UnrollId& id) const {
+    std::size_t at = 0;
+    while (at < items.size() && items[at].item.id != id) ++at;
+    return at;
+  }
+  void Leave(std::size_t at) {
+    if (options.max_times_sampled > 0) {
+      credit -= std::max(0.0, options.limiter.samples_per_insert - items[at].times) *
+                items[at].item.steps;
+    }
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  // Returns the probability with which a selector of `kind` must choose this item now.
+  double Probability(SelectorKind kind, const UnrollId& chosen) const {
+    std::vector<double> priorities;
+    for (const Held& held : items) priorities.push_back(held.item.priority);
+    return PlainProbabilities(kind, priorities, options.priority_exponent).at(Find(chosen));
+  }
+  bool Ahead() const {
+    return options.limiter.samples_per_insert > 0 && !items.empty() &&
+           items.size() >= options.limiter.min_size && credit > options.limiter.error_buffer;
+  }
+  absl::StatusCode Insert(const Item& item, const std::vector<std::shared_ptr<Item>>& evicted) {
+    if (seen.contains(item.id)) return absl::StatusCode::kOk;
+    if (IsStale(item.oldest_version, current, max_lag)) {
+      seen.insert(item.id);
+      return absl::StatusCode::kOk;
+    }
+    if (Ahead()) return absl::StatusCode::kResourceExhausted;
+    const bool full = items.size() >= options.max_size;
+    if (full && !options.remover) return absl::StatusCode::kResourceExhausted;
+    if (full) {
+      REQUIRE(evicted.size() == 1);
+      REQUIRE(Probability(*options.remover, evicted[0]->id) > 0);
+      Leave(Find(evicted[0]->id));
+    }
+    seen.insert(item.id);
+    credit += options.limiter.samples_per_insert * item.steps;
+    items.push_back({.item = item});
+    return absl::StatusCode::kOk;
+  }
+  bool MaySample() const {
+    if (items.empty() || items.size() < options.limiter.min_size) return false;
+    if (!options.remover && items.size() >= options.max_size) return true;
+    return options.limiter.samples_per_insert <= 0 || credit >= -options.limiter.error_buffer;
+  }
+  void Sampled(const SampledItem& sample) {
+    const std::size_t at = Find(sample.item->id);
+    REQUIRE(sample.probability > 0);
+    REQUIRE(sample.probability == Approx(Probability(options.sampler, sample.item->id)));
+    REQUIRE(sample.table_size == items.size());
+    REQUIRE(sample.priority == items[at].item.priority);
+    if (options.limiter.samples_per_insert > 0) credit -= items[at].item.steps;
+    REQUIRE(sample.times_sampled == ++items[at].times);
+    const bool last = items[at].times == options.max_times_sampled;
+    REQUIRE(sample.last == last);
+    if (last) Leave(at);
+  }
+  void SetCurrentVersion(const PolicyVersion& version) {
+    if (version < current) return;
+    current = version;
+    for (std::size_t i = items.size(); i-- > 0;) {
+      if (IsStale(items[i].item.oldest_version, current, max_lag)) Leave(i);
+    }
+  }
+
+  TableOptions options;
+  std::deque<Held> items;
+  std::set<UnrollId> seen;
+  // The table's options become `next`. Evictions by the remover follow with Leave.
+  void Change(const TableOptions& next) {
+    if (next.limiter.samples_per_insert != options.limiter.samples_per_insert) {
+      credit = 0;
+      for (const Held& held : items) {
+        if (next.max_times_sampled == 0) break;
+        credit += std::max(0.0, next.limiter.samples_per_insert - held.times) * held.item.steps;
+      }
+    }
+    options = next;
+    for (std::size_t i = items.size(); i-- > 0;) {
+      if (options.max_times_sampled > 0 && items[i].times >= options.max_times_sampled) Leave(i);
+    }
+  }
+
+  PolicyVersion current;
+  std::uint32_t max_lag = 0;
+  double credit = 0;
+};
+
+constexpr std::uint32_t kMaxLag = 3;
+
+TableOptions RandomOptions(runtime::Random& random) {
+  const auto kind = [&random] {
+    return static_cast<SelectorKind>(random.Below(SelectorNames().size()));
+  };
+  TableOptions options;
+  options.sampler = kind();
+  if (random.Below(2) == 0) options.remover = kind();
+  options.max_size = 1 + random.Below(12);
+  options.max_times_sampled = static_cast<std::uint32_t>(random.Below(5));
+  options.limiter.min_size = random.Below(options.max_size + 1);
+  const std::uint64_t most = options.max_times_sampled == 0 ? 4 : options.max_times_sampled;
+  options.limiter.samples_per_insert = static_cast<double>(random.Below(most + 1));
+  options.limiter.error_buffer = static_cast<double>(random.Below(60));
+  options.priority_exponent = static_cast<double>(random.Below(4)) / 2;
+  // Something has to make items leave. It is the lag that the sampling stream asks for as well.
+  if (!options.remover && options.max_times_sampled == 0) options.max_staleness = kMaxLag;
+  options.seed = random();
+  return options;
+}
+
+// Other bounds and another limiter for the same selectors, sound most of the time.
+TableOptions Changed(const TableOptions& options, runtime::Random& random) {
+  TableOptions next = RandomOptions(random);
+  next.name = options.name;
+  next.sampler = options.sampler;
+  next.remover = options.remover;
+  next.priority_exponent = options.priority_exponent;
+  next.seed = options.seed;
+  return next;
+}
+
+TEST_CASE("a table does what a plain model does, whatever comes and whatever is changed") {
+  for (std::uint64_t seed = 0; seed < 350; ++seed) {
+    runtime::Random random(seed);
+    Model model;
+    model.options = RandomOptions(random);
+    ContentStore contents({.unused_capacity_bytes = 0});
+    auto made = Table::Create(model.options, contents);
+    REQUIRE(made.ok());
+    const std::unique_ptr<Table> table = *std::move(made);
+    for (int i = 0; i < 3000; ++i) {
+      if (random.Below(200) == 0) {
+        const TableOptions next = Changed(table->options(), random);
+        if (table->Change(next, {}).ok()) {
+          model.Change(next);
+          for (const auto& evicted : table->TakeEvicted()) {
+            const std::size_t at = model.Find(evicted->id);
+            if (at == model.items.size()) continue;
+            REQUIRE(model.items.size() > next.max_size);
+            model.Leave(at);
+          }
+          REQUIRE((!next.remover || table->size() <= next.max_size));
+        }
+      }
+      const std::uint64_t choice = random.Below(9);
+      if (choice < 4) {
+        auto item = ItemNumber(random.Below(1500), model.current.step + random.Below(2));
+        item->oldest_version.epoch = model.current.epoch;
+        item->oldest_version.step -= std::min(item->oldest_version.step, random.Below(6));
+        item->steps = static_cast<std::uint32_t>(1 + random.Below(20));
+        item->priority = static_cast<float>(random.Uniform());
+        const Item copy = *item;
+        const absl::StatusCode code = table->Insert(item).code();
+        REQUIRE(code == model.Insert(copy, table->TakeEvicted()));
+      } else if (choice < 7) {
+        const auto sample = table->Sample();
+        REQUIRE(sample.has_value() == model.MaySample());
+        if (sample) model.Sampled(*sample);
+        if (sample) table->ReleaseSample(*sample);
+      } else if (choice < 8) {
+        const UnrollId id = ItemNumber(random.Below(1500))->id;
+        const auto priority = static_cast<float>(random.Uniform());
+        const std::size_t at = model.Find(id);
+        REQUIRE(table->Update(id, priority).ok() == (at < model.items.size()));
+        if (at < model.items.size()) model.items[at].item.priority = priority;
+      } else {
+        const bool new_epoch = random.Below(40) == 0;
+        const PolicyVersion next{.epoch = model.current.epoch + (new_epoch ? 1 : 0),
+                                 .step = new_epoch ? 0 : model.current.step + random.Below(2)};
+        model.max_lag = kMaxLag;
+        table->SetCurrentVersion(next, kMaxLag);
+        table->TakeEvicted();
+        model.SetCurrentVersion(next);
+      }
+      REQUIRE(table->size() == model.items.size());
+      REQUIRE(table->stats().bytes == model.bytes());
+      REQUIRE(table->stats().credit == Approx(model.credit).margin(1e-6));
+      // Whoever wants to insert or to sample: one of them can.
+      REQUIRE((table->insert_wait() == Wait::kNone || table->sample_wait() == Wait::kNone));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shoal::replay
