@@ -12,9 +12,9 @@ namespace shoal::cli {
 // The file that `shoal train` and `shoal up` write for their latest run, with all addresses.
 inline constexpr char kLatestCluster[] = "runs/latest/config.toml";
 
-// Returns the section [cluster] of the file, in which `replay` is what replay_file names, if it has
-// one. Returns INVALID_ARGUMENT, which names file and line, for a file that is wrong, and NOT_FOUND
-// without the file.
+// Returns the section [cluster] of the file, in which `replay` is what replay_file names and
+// `inference` what inference_file names, if it has these. Returns INVALID_ARGUMENT, which names
+// file and line, for a file that is wrong, and NOT_FOUND without the file or one that it names.
 absl::StatusOr<runtime::ClusterOptions> ReadClusterFile(const std::string& path);
 
 }  // namespace shoal::cli

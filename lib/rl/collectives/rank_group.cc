@@ -123,11 +123,12 @@ absl::StatusOr<std::optional<std::int64_t>> RankGroup::Start(const sigset_t& mas
       WriteRankEnvironment(environment);
       return rank;
     }
+    const int error = errno;
     // No process but rank 0 may hold its listener, which would still answer after rank 0 has
     // closed it.
     close_listener();
     if (child < 0) {
-      const std::string reason = ::strerror(errno);
+      const std::string reason = ::strerror(error);
       End();
       Watch();
       return runtime::ResourceExhausted("cannot fork rank " + std::to_string(rank) + ": " + reason);
