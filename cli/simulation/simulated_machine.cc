@@ -68,6 +68,7 @@ void SimulatedProcess::Work(double seconds, std::function<void()> done) {
 
 void SimulatedProcess::Start(double seconds, std::function<void()> done) {
   Account();
+  worked_ += seconds;
   ++running_;
   processors_.Run(seconds, [this, done = std::move(done)] {
     Account();

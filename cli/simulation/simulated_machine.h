@@ -66,6 +66,8 @@ class SimulatedProcess {
   double occupied_seconds() const {
     return occupied_ + (events_.now() - since_) * static_cast<double>(running_);
   }
+  // The processor time of all tasks that were begun.
+  double worked_seconds() const { return worked_; }
 
  private:
   void Start(double seconds, std::function<void()> done);
@@ -76,6 +78,7 @@ class SimulatedProcess {
   const std::size_t threads_;
   std::size_t running_ = 0;
   double occupied_ = 0;
+  double worked_ = 0;
   double since_ = 0;
   std::deque<std::pair<double, std::function<void()>>> waiting_;
 };

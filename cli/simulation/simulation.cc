@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/simulation/event_queue.h"
+#include "cli/simulation/machine_room.h"
 #include "cli/simulation/simulated_machine.h"
 #include "cli/simulation/simulation_result.h"
 
@@ -38,6 +39,8 @@ class Cluster {
     std::int64_t rows = 0;
     std::int64_t steps = 0;
     double since = 0;
+    // When its rows came to the server.
+    double arrived = 0;
   };
   struct Server {
     std::unique_ptr<SimulatedProgram> program;
@@ -64,13 +67,6 @@ class Cluster {
     std::size_t next_shard = 0;
     double waiting_since = 0;
   };
-  // A resource of all machines or processes of a kind.
-  struct Resource {
-    std::string name;
-    double used = 0;
-    // What there is of it each second.
-    double capacity = 0;
-  };
   // Sums that began to be counted when the first third was over.
   struct Sums {
     double steps = 0;
@@ -88,10 +84,6 @@ class Cluster {
     double reduces = 0;
   };
 
-  // The machines that run a program, and the one of them that runs this process of `count`.
-  std::vector<SimulatedMachine*> HomesOf(std::string_view program) const;
-  SimulatedMachine& MachineFor(std::string_view program, std::int64_t index,
-                               std::int64_t count) const;
   std::int64_t RankUnrolls() const;
   void Step(Block* block);
   void StepService(Block* block, double seconds);
@@ -113,13 +105,16 @@ class Cluster {
   void Reduce();
   void Publish();
   // Returns every resource in a fixed order, with how much of it was used since the beginning.
-  std::vector<Resource> Resources() const;
-  SimulationResult ResultOf(double seconds, const std::vector<Resource>& before) const;
+  std::vector<MeteredResource> Resources() const;
+  // The processor time of each program since the beginning.
+  std::vector<ResourceUse> ProcessorTime() const;
+  SimulationResult ResultOf(double seconds, const std::vector<MeteredResource>& before,
+                            const std::vector<ResourceUse>& processor_time_before) const;
 
   const SimulatedCluster& cluster_;
   const SimulationOptions& options_;
   EventQueue events_;
-  std::vector<std::vector<std::unique_ptr<SimulatedMachine>>> machines_;
+  const MachineRoom machines_;
   std::vector<std::unique_ptr<SimulatedProgram>> actors_;
   std::vector<std::unique_ptr<SimulatedProgram>> services_;
   std::vector<Server> servers_;
@@ -135,17 +130,10 @@ class Cluster {
 };
 
 Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& options)
-    : cluster_(cluster), options_(options) {
-  for (const SimulatedMachines& kind : options_.machines) {
-    auto& group = machines_.emplace_back();
-    for (std::int64_t i = 0; i < kind.count; ++i) {
-      group.push_back(std::make_unique<SimulatedMachine>(
-          events_, kind.processors, kind.bytes_per_second(), kind.latency_us * kMicro));
-    }
-  }
+    : cluster_(cluster), options_(options), machines_(events_, options.machines) {
   const auto make = [this](const char* program, std::int64_t index, std::int64_t count,
                            std::int64_t threads) {
-    return std::make_unique<SimulatedProgram>(events_, MachineFor(program, index, count),
+    return std::make_unique<SimulatedProgram>(events_, machines_.HomeOf(program, index, count),
                                               static_cast<std::size_t>(threads));
   };
   for (std::int64_t i = 0; i < cluster_.actors; ++i) {
@@ -154,7 +142,7 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
   // The mock server works on as many threads as its machine has processors. There is one for each
   // machine that runs it.
   if (cluster_.has_services) {
-    for (SimulatedMachine* const home : HomesOf("mockserver")) {
+    for (SimulatedMachine* const home : machines_.HomesOf("mockserver")) {
       if (services_.size() == actors_.size()) break;
       const auto threads = static_cast<std::size_t>(std::max(1.0, home->processors.processors()));
       services_.push_back(std::make_unique<SimulatedProgram>(events_, *home, threads));
@@ -183,24 +171,6 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
       left -= rows;
     }
   }
-}
-
-std::vector<SimulatedMachine*> Cluster::HomesOf(std::string_view program) const {
-  std::vector<SimulatedMachine*> homes;
-  for (std::size_t kind = 0; kind < machines_.size(); ++kind) {
-    if (!options_.machines[kind].Runs(program)) continue;
-    for (const auto& machine : machines_[kind]) homes.push_back(machine.get());
-  }
-  return homes;
-}
-
-SimulatedMachine& Cluster::MachineFor(std::string_view program, std::int64_t index,
-                                      std::int64_t count) const {
-  const std::vector<SimulatedMachine*> homes = HomesOf(program);
-  const auto places = static_cast<std::int64_t>(homes.size());
-  // Neighbours share a machine where there are more processes than machines.
-  const std::int64_t place = count <= places ? index : index * places / count;
-  return *homes[static_cast<std::size_t>(place)];
 }
 
 std::int64_t Cluster::RankUnrolls() const {
@@ -236,6 +206,7 @@ void Cluster::Ask(Block* block) {
   Deliver(events_, actors_[block->actor]->machine.network,
           servers_[server].program->machine.network,
           static_cast<double>(block->rows) * options_.costs.row_bytes, [this, server, block] {
+            block->arrived = events_.now();
             servers_[server].waiting.push_back(block);
             servers_[server].waiting_rows += block->rows;
             Consider(server);
@@ -245,15 +216,14 @@ void Cluster::Ask(Block* block) {
 void Cluster::Consider(std::size_t index) {
   Server& server = servers_[index];
   if (server.acting || server.waiting.empty()) return;
-  if (server.waiting_rows >= cluster_.max_rows) {
+  const double due = server.waiting.front()->arrived + cluster_.max_delay_seconds;
+  if (server.waiting_rows >= cluster_.max_rows || events_.now() >= due) {
     Act(index);
     return;
   }
   const std::uint64_t timer = ++server.timer;
-  events_.After(cluster_.max_delay_seconds, [this, index, timer] {
-    Server& waiting = servers_[index];
-    if (waiting.timer != timer || waiting.acting || waiting.waiting.empty()) return;
-    Act(index);
+  events_.At(due, [this, index, timer] {
+    if (servers_[index].timer == timer) Consider(index);
   });
 }
 
@@ -279,8 +249,7 @@ void Cluster::Act(std::size_t index) {
       costs.inference_on_device, [this, index, batch = std::move(batch)] {
         servers_[index].acting = false;
         Answer(index, batch);
-        // Rows that waited while others were acted on do not wait again.
-        if (!servers_[index].acting && !servers_[index].waiting.empty()) Act(index);
+        Consider(index);
       });
 }
 
@@ -479,20 +448,9 @@ void Cluster::Publish() {
   }
 }
 
-std::vector<Cluster::Resource> Cluster::Resources() const {
-  std::vector<Resource> resources;
-  for (std::size_t i = 0; i < machines_.size(); ++i) {
-    const SimulatedMachines& kind = options_.machines[i];
-    const double count = static_cast<double>(kind.count);
-    double processors = 0;
-    double bytes = 0;
-    for (const auto& machine : machines_[i]) {
-      processors += machine->processors.busy_seconds();
-      bytes += std::max(machine->network.bytes_in, machine->network.bytes_out);
-    }
-    resources.push_back({"processors of " + kind.name, processors, count * kind.processors});
-    resources.push_back({"network of " + kind.name, bytes, count * kind.bytes_per_second()});
-  }
+std::vector<MeteredResource> Cluster::Resources() const {
+  std::vector<MeteredResource> resources;
+  machines_.AddResources(resources);
   const auto add = [&resources](const std::string& name, const auto& all, const auto& program_of) {
     double threads = 0;
     double process = 0;
@@ -519,7 +477,23 @@ std::vector<Cluster::Resource> Cluster::Resources() const {
   return resources;
 }
 
-SimulationResult Cluster::ResultOf(double seconds, const std::vector<Resource>& before) const {
+std::vector<ResourceUse> Cluster::ProcessorTime() const {
+  const auto sum = [](const auto& all, const auto& program_of) {
+    double seconds = 0;
+    for (const auto& one : all) seconds += program_of(one).process.worked_seconds();
+    return seconds;
+  };
+  const auto self = [](const auto& one) -> const SimulatedProgram& { return *one; };
+  const auto inner = [](const auto& one) -> const SimulatedProgram& { return *one.program; };
+  return {{.resource = "actor", .share = sum(actors_, self)},
+          {.resource = "mockserver", .share = sum(services_, self)},
+          {.resource = "inference", .share = sum(servers_, inner)},
+          {.resource = "replay", .share = sum(shards_, inner)},
+          {.resource = "learner", .share = sum(ranks_, inner)}};
+}
+
+SimulationResult Cluster::ResultOf(double seconds, const std::vector<MeteredResource>& before,
+                                   const std::vector<ResourceUse>& processor_time_before) const {
   SimulationResult result;
   result.seconds = seconds;
   result.environment_steps_per_second = sums_.steps / seconds;
@@ -542,7 +516,7 @@ SimulationResult Cluster::ResultOf(double seconds, const std::vector<Resource>& 
   }
   result.learner_waits_share = waits / rank_seconds;
   result.learner_reduces_share = sums_.reduces / rank_seconds;
-  const std::vector<Resource> now = Resources();
+  const std::vector<MeteredResource> now = Resources();
   for (std::size_t i = 0; i < now.size(); ++i) {
     const double used = now[i].used - before[i].used;
     if (!(used > 0)) continue;
@@ -552,6 +526,11 @@ SimulationResult Cluster::ResultOf(double seconds, const std::vector<Resource>& 
   std::ranges::stable_sort(result.resources, [](const ResourceUse& a, const ResourceUse& b) {
     return a.share > b.share;
   });
+  result.processor_time = ProcessorTime();
+  for (std::size_t i = 0; i < result.processor_time.size(); ++i) {
+    double& share = result.processor_time[i].share;
+    share = (share - processor_time_before[i].share) / seconds;
+  }
   result.events = events_.events();
   result.limit = LimitOf(result);
   return result;
@@ -567,10 +546,11 @@ absl::StatusOr<SimulationResult> Cluster::Run(double seconds) {
   };
   if (!events_.RunUntil(warm_up, kMostEvents)) return too_many();
   sums_ = {};
-  const std::vector<Resource> before = Resources();
+  const std::vector<MeteredResource> before = Resources();
+  const std::vector<ResourceUse> processor_time = ProcessorTime();
   for (Rank& rank : ranks_) rank.waiting_since = events_.now();
   if (!events_.RunUntil(seconds, kMostEvents)) return too_many();
-  return ResultOf(seconds - warm_up, before);
+  return ResultOf(seconds - warm_up, before, processor_time);
 }
 
 }  // namespace

@@ -31,9 +31,8 @@ class Means {
     }
     return count > 0 ? sum / count : 0;
   }
-  // Microseconds of a program's processors for each of what `rate` counts.
-  double Cost(const std::string& program, const std::string& rate) const {
-    const double each_second = Of(rate);
+  // Microseconds of a program's processors for each of what it does so many of in a second.
+  double Cost(const std::string& program, double each_second) const {
     if (!(each_second > 0)) return 0;
     return 1e6 * Of("process_cpu_seconds/" + program) / each_second;
   }
@@ -147,11 +146,17 @@ absl::StatusOr<SimulationOptions> MeasureRun(const std::string& run_path, double
   }
   SimulationOptions options;
   SimulatedCosts& costs = options.costs;
-  costs.actor_step_us = means.Cost("actor", "environment_steps_per_second");
-  costs.service_step_us = means.Cost("mockserver", "environment_steps_per_second");
-  costs.inference_row_us = means.Cost("inference", "inference_rows_per_second");
-  costs.shard_item_us = means.Cost("replay", "replay_inserted_per_second");
-  costs.learner_row_us = means.Cost("learner", "learner_rows_per_second");
+  const double steps = means.Of("environment_steps_per_second");
+  costs.actor_step_us = means.Cost("actor", steps);
+  costs.service_step_us = means.Cost("mockserver", steps);
+  // Inference answers more rows than there are steps: those of evaluations, the last ones of
+  // episodes, and rows that are sent again. The steps have to bear them.
+  costs.inference_row_us = means.Cost("inference", steps);
+  // An item comes in once, and goes out as often as it is sampled.
+  const double ways =
+      means.Of("replay_inserted_per_second") + means.Of("replay_sampled_per_second");
+  costs.shard_item_us = means.Cost("replay", ways / 2);
+  costs.learner_row_us = means.Cost("learner", means.Of("learner_rows_per_second"));
   costs.parameter_bytes = means.Of("parameters_bytes");
   options.machines.front().processors = processors;
   return options;

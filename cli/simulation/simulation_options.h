@@ -30,7 +30,7 @@ struct SimulatedCosts {
   // A batch's share that a processor works beside the device.
   double inference_host_row_us = 0;
   bool inference_on_device = false;
-  // An item's way into a shard and out of it, together.
+  // An item's way into a shard and out of it once, together.
   double shard_item_us = 0;
   // An update takes update + rows * row. The rows are those of one rank.
   double learner_update_us = 0;
@@ -75,8 +75,9 @@ struct SimulationOptions {
 absl::StatusOr<SimulationOptions> ReadSimulationFile(const std::string& path);
 
 // Returns what operations cost in a run of one machine, from the second half of the measurements in
-// its folder: the processor time of each program divided by what it did. A batch of inference and
-// an update count as proportional to their rows. The machine is one with `processors`. Returns
+// its folder: the processor time of each program divided by what it did. What inference and
+// services do for evaluations counts as part of training's steps. A batch of inference and an
+// update count as proportional to their rows. The machine is one with `processors`. Returns
 // FAILED_PRECONDITION for a run that measured too little.
 absl::StatusOr<SimulationOptions> MeasureRun(const std::string& run_path, double processors);
 

@@ -55,6 +55,10 @@ std::string ToText(const SimulationResult& result) {
   line("reducing gradients", result.learner_reduces_share);
   text += "in use\n";
   for (const ResourceUse& use : result.resources) line(use.resource, use.share);
+  text += "processors that each program keeps busy\n";
+  for (const ResourceUse& use : result.processor_time) {
+    absl::StrAppendFormat(&text, "  %-32s %5.2f\n", use.resource, use.share);
+  }
   return text + "limit: " + result.limit + "\n";
 }
 
@@ -71,6 +75,7 @@ std::string ToJson(const SimulationResult& result) {
       {"learner_waits_share", result.learner_waits_share},
       {"learner_reduces_share", result.learner_reduces_share},
       {"resources", JsonOf(result.resources)},
+      {"processor_time", JsonOf(result.processor_time)},
       {"limit", result.limit},
       {"events", result.events}};
   return json.dump() + "\n";

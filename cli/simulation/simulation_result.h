@@ -9,7 +9,8 @@
 
 namespace shoal::cli {
 
-// How much of a resource was in use, 0 to 1, the mean over all of its kind.
+// How much of a resource was in use, the mean over all of its kind: 0 to 1 where nothing else is
+// said.
 struct ResourceUse {
   // As in "processors of machine" or "inference".
   std::string resource;
@@ -35,6 +36,8 @@ struct SimulationResult {
   double learner_reduces_share = 0;
   // Every resource, the most used one first.
   std::vector<ResourceUse> resources;
+  // How many processors each program keeps busy, by the names of programs.
+  std::vector<ResourceUse> processor_time;
   // The resource that limits the cluster, in words.
   std::string limit;
   std::uint64_t events = 0;

@@ -233,12 +233,12 @@ def algorithms():
 PLACEMENT = ROOT / "tests/bars/placement"
 
 
-def measure_placement(_, output):
+def measure_last_line(_, output):
     return json.loads(output.splitlines()[-1])
 
 
 def placement_piece(name, *words, folder="{folder}", bars=None):
-    return proof.Piece(name, ["python3", str(PLACEMENT / "searches.py"), *words, folder], measure_placement, bars or {})
+    return proof.Piece(name, ["python3", str(PLACEMENT / "searches.py"), *words, folder], measure_last_line, bars or {})
 
 
 def placement():
@@ -344,6 +344,7 @@ def all_proofs():
         breaker(),
         collectives(),
         publish(),
+        simulate(),
         proof.Proof("replay-kills", "a shard that is killed at 200 moments under load, or whose power goes, loses no "
                     "acknowledged item and gives none too often; ten minutes (in CI: five kills)",
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
@@ -396,6 +397,21 @@ def publish():
                        "policy takes less than 1 % of an update; a minute, needs build/bin/bench_publish (in CI: parameters)",
                        [proof.Piece("30-mb", [*command, "30"], measure_publish, {"delivered_ms": ("<=", 300)}),
                         proof.Piece("main-job", [*command, "3.36"], measure_publish, {"of_an_update": ("<=", 0.01)})])
+
+
+# A piece's name, its cluster file, preset and minutes.
+SIMULATED = [("cartpole", "cartpole", None, 1), ("cartpole-impala", "cartpole-impala", None, 1),
+             ("cartpole-dqn", "cartpole", "dqn", 1), ("redfish", "redfish", None, 2)]
+
+
+def simulate():
+    """Jobs whose limits differ, each simulated with the costs of its own run."""
+    pieces = [proof.Piece(name, ["python3", str(ROOT / "tests/bars/predicted_speed.py"), "{folder}",
+                                 f"deploy/local/{file}.toml", "--minutes", str(minutes),
+                                 *(["--preset", preset] if preset else [])], measure_last_line, {"off": ("<=", 0.2)})
+              for name, file, preset, minutes in SIMULATED]
+    return proof.Proof("simulate", "shoal simulate predicts the environment steps a second of four jobs on this machine within "
+                       "20 %, with costs that the run has measured; six minutes (in CI: cli)", pieces)
 
 
 def bench_replay(*words):

@@ -31,8 +31,8 @@ class Piece:
 
     name: str
     command: list[str]
-    # Returns the measurements by name, from the piece's folder and its output.
-    measure: Callable[[pathlib.Path, str], dict[str, float]] = lambda folder, output: {}
+    # Returns the measurements by name, from the piece's folder and its output. Those without a bar may be words.
+    measure: Callable[[pathlib.Path, str], dict[str, float | str]] = lambda folder, output: {}
     # The bars for measured values, such as {"success": (">=", 0.97)}.
     bars: dict[str, tuple[str, float]] = dataclasses.field(default_factory=dict)
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -158,12 +158,16 @@ def group_row(group, rows):
     return f"{group.name} median", medians, f"{verdict} ({holding} of {len(own)}, {group.least} needed)"
 
 
+def cell(value):
+    return value if isinstance(value, str) else f"{value:.3f}"
+
+
 def print_table(proof, rows, say):
     bars = {name: f"{name} {sign} {bound:g}" for piece in proof.pieces for name, (sign, bound) in piece.bars.items()}
     names = list(dict.fromkeys([*bars, *(name for _, values, _ in rows for name in values)]))
     table = [["piece", *(bars.get(name, name) for name in names), "verdict"]]
     for piece, values, verdict in rows:
-        table.append([piece, *(f"{values[name]:.3f}" if name in values else "" for name in names), verdict])
+        table.append([piece, *(cell(values[name]) if name in values else "" for name in names), verdict])
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     for row in table:
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+        say("  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip())

@@ -50,6 +50,11 @@ class ProofTest(unittest.TestCase):
         self.assertIn("misses success", self.lines[-2])
         self.assertTrue(self.lines[-1].endswith("holds"))
 
+    def test_a_measurement_without_a_bar_may_be_words(self):
+        self.assertTrue(self.run_all(self.piece("a", measure=lambda *_: {"off": 0.125, "limit": "threads of replay"},
+                                                bars={"off": ("<=", 0.2)})))
+        self.assertEqual(self.lines[-1], "a      0.125       0.000    threads of replay  holds")
+
     def test_a_piece_that_measures_nothing_misses_its_bar(self):
         self.assertFalse(self.run_all(self.piece("a", bars={"success": (">=", 0.97)})))
 

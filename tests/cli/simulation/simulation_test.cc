@@ -75,6 +75,26 @@ TEST_CASE("rows wait for others as long as the delay, unless a batch is full") {
   REQUIRE(full.batch_rows > 7);
 }
 
+TEST_CASE("a batch that is not full begins when its oldest rows have waited long enough") {
+  SimulatedCluster cluster = Small();
+  // The actor steps four rows in 400 us, then two in 200 us. Six rows take 500 us in inference.
+  cluster.environments = 6;
+  cluster.max_rows = 100;
+  cluster.max_delay_seconds = 1000e-6;
+  REQUIRE(Run(cluster, Costs()).environment_steps_per_second ==
+          Approx(6 / (400e-6 + 1000e-6 + 500e-6)).epsilon(0.01));
+}
+
+TEST_CASE("rows that came while others were acted on wait for a full batch, too") {
+  SimulatedCluster cluster = Small();
+  cluster.actors = 2;
+  // One group of four fits into a batch, and two are enough for one to begin. So one group waits
+  // until the other has been acted on and has stepped, 400 us each.
+  cluster.max_rows = 6;
+  cluster.max_delay_seconds = 10000e-6;
+  REQUIRE(Run(cluster, Costs()).environment_steps_per_second == Approx(4 / 800e-6).epsilon(0.01));
+}
+
 TEST_CASE("a slow learner holds the environments back, and the whole rate is its own") {
   SimulationOptions options = Costs();
   options.costs.learner_row_us = 1000;
@@ -196,6 +216,19 @@ TEST_CASE("a learner that gets no rows at all waits all the time") {
   REQUIRE(result.learner_waits_share == Approx(1));
 }
 
+TEST_CASE("programs keep processors busy in proportion to what they do") {
+  const SimulationResult result = Run(Small(), Costs());
+  const double steps = result.environment_steps_per_second;
+  REQUIRE(result.processor_time.size() == 5);
+  REQUIRE(result.processor_time[0].resource == "actor");
+  REQUIRE(result.processor_time[0].share == Approx(steps * 100e-6).epsilon(0.01));
+  REQUIRE(result.processor_time[2].resource == "inference");
+  REQUIRE(result.processor_time[2].share == Approx(steps * 100e-6).epsilon(0.01));
+  REQUIRE(result.processor_time[4].resource == "learner");
+  REQUIRE(result.processor_time[4].share ==
+          Approx(result.updates_per_second * (100e-6 + 40e-6)).epsilon(0.01));
+}
+
 TEST_CASE("simulating twice gives the same numbers") {
   SimulatedCluster cluster = Small();
   cluster.actors = 5;
@@ -239,6 +272,7 @@ TEST_CASE("costs of a run are the processor time of each program over what it di
     const std::string learner = i < 10 ? "9" : "0.5";
     file << R"({"environment_steps_per_second":1000,"details":{"learner_rows_per_second":2000,)"
          << R"("inference_rows_per_second":1250,"replay_inserted_per_second":100,)"
+         << R"("replay_sampled_per_second":300,)"
          << R"("parameters_bytes":4000,"process_cpu_seconds/actor":0.2,)"
          << R"("process_cpu_seconds/mockserver":0.1,"process_cpu_seconds/inference":0.25,)"
          << R"("process_cpu_seconds/replay":0.05,"process_cpu_seconds/learner":)" << learner
@@ -249,8 +283,10 @@ TEST_CASE("costs of a run are the processor time of each program over what it di
   REQUIRE(options.ok());
   REQUIRE(options->costs.actor_step_us == Approx(200));
   REQUIRE(options->costs.service_step_us == Approx(100));
-  REQUIRE(options->costs.inference_row_us == Approx(200));
-  REQUIRE(options->costs.shard_item_us == Approx(500));
+  // Steps bear the rows that are no steps.
+  REQUIRE(options->costs.inference_row_us == Approx(250));
+  // An item came in and went out three times.
+  REQUIRE(options->costs.shard_item_us == Approx(250));
   REQUIRE(options->costs.learner_row_us == Approx(250));
   REQUIRE(options->costs.parameter_bytes == 4000);
   REQUIRE(options->machines.front().processors == 4);
