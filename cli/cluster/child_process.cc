@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
 #include <deque>
 #include <fstream>
 #include <initializer_list>
@@ -131,6 +132,14 @@ void Collect(std::array<int, 2> ends, std::array<std::string, 2>& texts) {
 }
 
 }  // namespace
+
+void WaitForChild() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  const timespec limit = {.tv_sec = 0, .tv_nsec = 20'000'000};
+  ::sigtimedwait(&child, nullptr, &limit);
+}
 
 std::string ToString(const ExitState& state) {
   if (state.signal) {

@@ -45,6 +45,10 @@ struct ExitState {
 // is in the way (kExitConfiguration, kExitPermanent).
 bool IsHopeless(const ExitState& state);
 
+// Waits until a child ends or 20 ms have passed; the former is noticed only while SIGCHLD is
+// blocked.
+void WaitForChild();
+
 // Returns a text such as "exit code 2" or "signal 9 (Killed)".
 std::string ToString(const ExitState& state);
 

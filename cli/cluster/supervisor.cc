@@ -4,7 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -16,15 +15,6 @@ namespace {
 
 constexpr std::string_view kFinished = "finished";
 constexpr std::string_view kDone = "done ";
-
-// Waits until a child ends or 20 ms have passed.
-void WaitForChild() {
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  const timespec limit = {.tv_sec = 0, .tv_nsec = 20'000'000};
-  ::sigtimedwait(&child, nullptr, &limit);
-}
 
 }  // namespace
 

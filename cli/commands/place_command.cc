@@ -23,6 +23,7 @@
 #include "cli/cluster/policy_server.h"
 #include "cli/commands/command_result.h"
 #include "cli/commands/place_report.h"
+#include "cli/commands/placer_process.h"
 #include "cli/session/run_directory.h"
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
@@ -113,6 +114,15 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
       graph, devices, simulator,
       {.searches = flags.searches,
        .rules = rules,
+       .reinforce =
+           [&](const placement::SearchOptions& search) {
+             return RunPlacer({.programs = ProgramFolder(),
+                               .graph = flags.graph,
+                               .devices = flags.devices,
+                               .device_overrides = OverridesOf(flags, false),
+                               .search_overrides = OverridesOf(flags, true)},
+                              simulator, search);
+           },
        .evaluations = evaluations,
        .seed = flags.seed,
        .seconds = limit.Left() * (1 - kept),
@@ -340,7 +350,7 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
       ->check(CLI::Range(0.001, 1e6));
   place
       ->add_option("--searches", flags->searches,
-                   "searches to run, with commas between them, e.g. post,ppo,reinforce")
+                   "searches to run, with commas between them, e.g. post,placement-reinforce")
       ->delimiter(',')
       ->check(CLI::IsMember(
           std::vector<std::string>(placement::kSearches.begin(), placement::kSearches.end())))

@@ -136,10 +136,10 @@ std::string DescribePlacement(const Graph& graph, const DeviceSet& devices,
   std::string text =
       absl::StrFormat("%s: %d operations in %d groups on %d devices\n\n", graph.name,
                       graph.operations.size(), graph.groups.size(), devices.devices.size());
-  absl::StrAppendFormat(&text, "%-14s %22s %10s %12s %12s\n", "method", "step", "slower", "tried",
+  absl::StrAppendFormat(&text, "%-19s %22s %10s %12s %12s\n", "method", "step", "slower", "tried",
                         "best after");
   for (const Peer& peer : answer.peers) {
-    absl::StrAppendFormat(&text, "%-14s %22s %10s %12d %12d\n", peer.method,
+    absl::StrAppendFormat(&text, "%-19s %22s %10s %12d %12d\n", peer.method,
                           StepText(peer.found.step),
                           AgainstBest(peer.found.step, answer.Best().found.step),
                           peer.found.evaluations, peer.found.best_after());

@@ -130,10 +130,11 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
 
 void DistributionRules::Visit(runtime::Visitor& visitor) {
   visitor.Group("cross_entropy", cross_entropy);
-  visitor.Group("reinforce", reinforce);
+  visitor.Group("softmax_reinforce", softmax_reinforce);
   visitor.Group("ppo", ppo);
   visitor.Group("post", post);
   visitor.Group("refine", refine);
+  visitor.Group("reinforce", reinforce);
 }
 
 absl::StatusOr<DistributionRules> ParseDistributionRules(

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "placement/group_graph.h"
+#include "placement/sequence_rule.h"
 #include "placement/trial.h"
 #include "platform/runtime/config.h"
 
@@ -48,12 +49,12 @@ struct DistributionRule {
   void Visit(runtime::Visitor& visitor);
 };
 
-// The searches by name, each with its own settings. Those of the first four were the best of 36 on
-// random networks of 20 to 70 groups (tests/bars/placement).
+// The searches that learn by name, each with its own settings. Those of the first four were the
+// best of 36 on random networks of 20 to 70 groups (tests/bars/placement).
 struct DistributionRules {
   DistributionRule cross_entropy{
       .cross_entropy = true, .cross_entropy_every = 30, .elites = 0.03, .uniform = 0.1};
-  DistributionRule reinforce{
+  DistributionRule softmax_reinforce{
       .gradient = Gradient::kReinforce, .gradient_every = 5, .learning_rate = 0.003};
   DistributionRule ppo{
       .gradient = Gradient::kProximal, .gradient_every = 20, .learning_rate = 0.3, .penalty = 3};
@@ -76,6 +77,9 @@ struct DistributionRules {
                           .elites = 0.05,
                           .uniform = 0.05,
                           .start = 0.5};
+
+  // Of placement-reinforce, which draws from a policy of another kind (sequence_rule.h).
+  SequenceRule reinforce;
 
   // Reads [placement.search.post] and so on.
   void Visit(runtime::Visitor& visitor);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "placement/gradual_placement.h"
@@ -71,14 +72,23 @@ absl::StatusOr<std::optional<Placement>> FirstChoices(const Graph& graph, const 
 }
 
 // REQUIRES: `name` is one of kSearches.
-absl::StatusOr<Found> Search(const std::string& name, const DistributionRules& rules,
+absl::StatusOr<Found> Search(const std::string& name, const PeerOptions& peers,
                              const Placement& start, const GroupGraph& groups, Simulator& simulator,
                              const SearchOptions& options) {
   if (name == "annealing") return Anneal(simulator, start, groups.order, options);
-  for (const auto& [known, rule] :
-       {std::pair("cross-entropy", &rules.cross_entropy), std::pair("reinforce", &rules.reinforce),
-        std::pair("ppo", &rules.ppo), std::pair("post", &rules.post)}) {
-    if (name == known) return SearchByDistribution(name, *rule, groups, simulator, options);
+  if (name == "placement-reinforce") return peers.reinforce(options);
+  const DistributionRules& rules = peers.rules;
+  // Draws have names of their own, so that figures stay what they were when a search is renamed.
+  struct Known {
+    std::string_view name;
+    std::string_view draws;
+    const DistributionRule& rule;
+  };
+  for (const Known& known : {Known{"cross-entropy", "cross-entropy", rules.cross_entropy},
+                             Known{"softmax-reinforce", "reinforce", rules.softmax_reinforce},
+                             Known{"ppo", "ppo", rules.ppo}, Known{"post", "post", rules.post}}) {
+    if (name != known.name) continue;
+    return SearchByDistribution(known.draws, known.rule, groups, simulator, options);
   }
   return BruteForce(simulator, options);
 }
@@ -135,9 +145,10 @@ absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceS
         .seconds = *seconds,
         .stop = options.stop,
         .clock = options.clock};
-    SHOAL_ASSIGN_OR_RETURN(Found found,
-                           Search(name, options.rules, start, groups, simulator, search));
-    peers.push_back({.method = name, .found = std::move(found)});
+    absl::StatusOr<Found> found = Search(name, options, start, groups, simulator, search);
+    if (absl::IsCancelled(found.status())) continue;
+    SHOAL_RETURN_IF_ERROR(found.status());
+    peers.push_back({.method = name, .found = *std::move(found)});
   }
   return peers;
 }

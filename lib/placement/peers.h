@@ -28,13 +28,20 @@ struct Peer {
 };
 
 // The names of all searches.
-inline constexpr std::array<const char*, 6> kSearches = {
-    "annealing", "cross-entropy", "reinforce", "ppo", "post", "brute-force"};
+inline constexpr std::array<const char*, 7> kSearches = {
+    "annealing", "cross-entropy",       "softmax-reinforce", "ppo",
+    "post",      "placement-reinforce", "brute-force"};
 
 struct PeerOptions {
   // In the order in which they are tried; each is one of kSearches, and none is there twice.
   std::vector<std::string> searches = {"annealing", "cross-entropy", "post", "brute-force"};
   DistributionRules rules = {};
+  // Runs placement-reinforce, whose policy needs libtorch, so that it is in a program of its own.
+  // CANCELLED if it was stopped before it had tried a placement.
+  std::function<absl::StatusOr<Found>(const SearchOptions&)> reinforce =
+      [](const SearchOptions&) -> absl::StatusOr<Found> {
+    return runtime::FailedPrecondition("placement-reinforce needs the program placer");
+  };
   // Of each search; the most of brute force.
   std::uint64_t evaluations = 20'000;
   std::uint64_t seed = 1;
@@ -59,7 +66,7 @@ absl::StatusOr<Peer> JudgePlacement(Simulator& simulator, const std::string& met
 // steps, Scotch, METIS, and the searches of the options: annealing from the best of the single
 // devices, brute force only where it ends within options.evaluations. Some may fail to fit.
 // INVALID_ARGUMENT naming a search that does not exist or is named twice, and the errors of
-// SearchByDistribution.
+// SearchByDistribution and of options.reinforce.
 absl::StatusOr<std::vector<Peer>> ComparePeers(const Graph& graph, const DeviceSet& devices,
                                                Simulator& simulator, const PeerOptions& options);
 

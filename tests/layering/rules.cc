@@ -47,6 +47,7 @@ const std::vector<Folder> kTable = {
     {"text/intent", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"placement", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"profiler", {kGrpc, kProtobuf, kBoost, kSockets}},
+    {"placer", {kGrpc, kProtobuf, kBoost, kSockets}},
     {"encoder", {kGrpc}},
     {"mockserver/messages", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
     {"mockserver/faults", {kGrpc, kProtobuf, kTorch, kBoost, kSockets}},
@@ -86,8 +87,8 @@ const std::vector<Folder> kTable = {
     {"cli/commands", {kTorch}},
     {"cli", {kTorch}},
 };
-const std::set<std::string> kProcesses = {
-    "profiler", "encoder", "mockserver", "replay", "inference", "learner", "actor", "local", "cli"};
+const std::set<std::string> kProcesses = {"profiler",  "placer",  "encoder", "mockserver", "replay",
+                                          "inference", "learner", "actor",   "local",      "cli"};
 // These serve the simulated service over HTTP. Others link only what is behind them.
 const std::vector<std::string> kMockserverFront = {"mockserver/process/", "mockserver/proxy/"};
 const std::set<std::string> kTooMuchTorch = {"torch/torch.h", "torch/script.h", "torch/extension.h",

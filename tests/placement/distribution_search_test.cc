@@ -21,7 +21,7 @@ struct Named {
 std::vector<Named> AllDistributionRules() {
   DistributionRules rules;
   for (DistributionRule* const rule :
-       {&rules.cross_entropy, &rules.reinforce, &rules.ppo, &rules.post}) {
+       {&rules.cross_entropy, &rules.softmax_reinforce, &rules.ppo, &rules.post}) {
     rule->gradient_every = 20;
     rule->cross_entropy_every = 400;
     rule->learning_rate = 0.1;
@@ -29,7 +29,7 @@ std::vector<Named> AllDistributionRules() {
     rule->elites = rule->uniform = 0.1;
   }
   return {{"cross-entropy", rules.cross_entropy},
-          {"reinforce", rules.reinforce},
+          {"reinforce", rules.softmax_reinforce},
           {"ppo", rules.ppo},
           {"post", rules.post}};
 }
@@ -223,18 +223,20 @@ TEST_CASE("a placement to begin with that has no such device is an error") {
 
 TEST_CASE("settings of a search can be overridden, and wrong ones are errors that name them") {
   const DistributionRules rules =
-      ParseDistributionRules({"placement.search.post.learning_rate=0.25",
-                              "placement.search.cross_entropy.uniform=0.5",
-                              "placement.search.refine.start=0.25"})
+      ParseDistributionRules(
+          {"placement.search.post.learning_rate=0.25", "placement.search.cross_entropy.uniform=0.5",
+           "placement.search.refine.start=0.25", "placement.search.reinforce.hidden=32"})
           .value();
   REQUIRE(rules.post.learning_rate == 0.25);
   REQUIRE(rules.ppo.learning_rate == DistributionRules().ppo.learning_rate);
   REQUIRE(rules.cross_entropy.uniform == 0.5);
   REQUIRE(rules.refine.start == 0.25);
+  REQUIRE(rules.reinforce.hidden == 32);
   for (const char* wrong :
-       {"placement.search.post.learning=1", "placement.search.reinforce.elites=0.1",
-        "placement.search.ppo.steps=0", "placement.search.ppo.follow=1",
-        "placement.search.cross_entropy.uniform=0", "placement.search.hill=1"}) {
+       {"placement.search.post.learning=1", "placement.search.softmax_reinforce.elites=0.1",
+        "placement.search.reinforce.follow=0.1", "placement.search.ppo.steps=0",
+        "placement.search.ppo.follow=1", "placement.search.cross_entropy.uniform=0",
+        "placement.search.hill=1"}) {
     const absl::Status status = ParseDistributionRules({wrong}).status();
     INFO(status);
     REQUIRE(absl::IsInvalidArgument(status));

@@ -50,6 +50,38 @@ TEST_CASE("A policy learns to place random networks, and places one that it has 
   REQUIRE(SamplesOf(Place(policy, "1")) == SamplesOf(placed));
 }
 
+TEST_CASE("The recurrent policy searches in a program of its own, by its seed, until it is stopped",
+          "[placement]") {
+  const auto arguments = [](const std::string& seed, const std::string& evaluations,
+                            const std::string& devices) {
+    return std::vector<std::string>{"place",         "data/placement/graphs/rnnlm.json",
+                                    "--devices",     "data/placement/devices/k80.toml",
+                                    "--evaluations", evaluations,
+                                    "--searches",    "placement-reinforce",
+                                    "--seed",        seed,
+                                    "--set",         "placement.search.reinforce.hidden=16",
+                                    "--set",         "placement.device.gpu.count=" + devices};
+  };
+  const EndedRun one = RunToEnd(arguments("1", "300", "2"));
+  INFO(one.output);
+  REQUIRE(one.code == 0);
+  REQUIRE(one.Says("\nplacement-reinforce "));
+  REQUIRE(one.Says(" on 3 devices"));
+  REQUIRE(RunToEnd(arguments("1", "300", "2")).output == one.output);
+  REQUIRE(RunToEnd(arguments("2", "300", "2")).output != one.output);
+
+  ShoalRun endless(arguments("1", "1000000000", "2"));
+  REQUIRE(Eventually(std::chrono::seconds(60), [&] {
+    return endless.output().find("placement-reinforce: ") != std::string::npos;
+  }));
+  endless.Interrupt();
+  REQUIRE(endless.WaitForExit(std::chrono::seconds(30)));
+  INFO(endless.output());
+  REQUIRE(endless.exit().code == 0);
+  REQUIRE(endless.output().find("\nplacement-reinforce ") != std::string::npos);
+  REQUIRE(endless.output().find("this is the best so far") != std::string::npos);
+}
+
 TEST_CASE("Placement in lock step gives the same parameters, and goes on when an actor is killed",
           "[determinism]") {
   const std::vector<std::string> arguments = {"train",      "deploy/local/placement.toml",

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # The seconds of a step that does not fit.
 FAILED = 100
-LEARNED = ("post", "ppo", "cross-entropy", "reinforce")
+LEARNED = ("post", "ppo", "cross-entropy", "softmax-reinforce")
 
 
 def settings():

@@ -72,11 +72,11 @@ TEST_CASE(
     "the searches that were named are run with their settings, and how they improved is saved") {
   const doubles::TemporaryFolder folder;
   PlaceFlags flags = PlaceFlagsOf("nmt");
-  flags.searches = {"ppo", "reinforce"};
+  flags.searches = {"ppo", "softmax-reinforce"};
   flags.save = folder.path() + "/placement.json";
   const std::string text = PlaceGraph(flags).value().text;
   REQUIRE(PlaceShows(text, "\nppo "));
-  REQUIRE(PlaceShows(text, "\nreinforce "));
+  REQUIRE(PlaceShows(text, "\nsoftmax-reinforce "));
   REQUIRE_FALSE(PlaceShows(text, "\nannealing "));
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
   REQUIRE(saved["methods"].size() == 9);
@@ -97,9 +97,10 @@ TEST_CASE(
 TEST_CASE("a search or setting that does not exist is an error that names it") {
   PlaceFlags flags = PlaceFlagsOf("resnet50");
   flags.searches = {"hill"};
-  REQUIRE(runtime::Message(PlaceGraph(flags).status()) ==
-          "there is no search \"hill\"; there are annealing, cross-entropy, reinforce, ppo, post, "
-          "brute-force");
+  REQUIRE(
+      runtime::Message(PlaceGraph(flags).status()) ==
+      "there is no search \"hill\"; there are annealing, cross-entropy, softmax-reinforce, ppo, "
+      "post, placement-reinforce, brute-force");
   flags.searches = {"post", "ppo", "post"};
   REQUIRE(runtime::Message(PlaceGraph(flags).status()) == "the search \"post\" is named twice");
   flags.searches = {"post"};

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search `placement-reinforce`: the program `placer`, which has libtorch, as a child process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "placement/simulator.h"
+#include "placement/trial.h"
+
+namespace shoal::cli {
+
+// What is placed, as `shoal place` was told.
+struct PlacerTask {
+  // The folder of the programs.
+  std::string programs;
+  // The files of the graph and the devices.
+  std::string graph;
+  std::string devices;
+  // section.key=value: those over the file of devices, and those of searches.
+  std::vector<std::string> device_overrides;
+  std::vector<std::string> search_overrides;
+};
+
+// Runs the program to its end and returns what it has found; once options.stop returns true, or the
+// time has passed, that is the best so far, or CANCELLED if there is none. `simulator` is of the
+// same graph and devices. NOT_FOUND when the program is missing; other errors are in its own words.
+// REQUIRES: the main thread calls.
+absl::StatusOr<placement::Found> RunPlacer(const PlacerTask& task, placement::Simulator& simulator,
+                                           const placement::SearchOptions& options);
+
+}  // namespace shoal::cli
