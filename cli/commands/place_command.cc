@@ -349,11 +349,12 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
           "best placement so far")
       ->check(CLI::Range(0.001, 1e6));
   place
-      ->add_option("--searches", flags->searches,
-                   "searches to run, with commas between them, e.g. post,placement-reinforce")
+      ->add_option(
+          "--searches,--preset", flags->searches,
+          "searches to run, with commas between them, e.g. post,placement-reinforce; `shoal "
+          "presets` has their settings")
       ->delimiter(',')
-      ->check(CLI::IsMember(
-          std::vector<std::string>(placement::kSearches.begin(), placement::kSearches.end())))
+      ->check(CLI::IsMember(placement::SearchNames()))
       ->capture_default_str();
   place->add_option("--seed", flags->seed, "every random draw is a function of it")
       ->check(CLI::Range(0.0, 9e15))

@@ -9,6 +9,8 @@
 
 #include "cli/commands/command_result.h"
 #include "cli/session/preset.h"
+#include "placement/distribution_search.h"
+#include "placement/peers.h"
 
 namespace shoal::cli {
 namespace {
@@ -18,15 +20,23 @@ struct PresetsFlags {
   std::string data = "data";
 };
 
-absl::StatusOr<std::string> Describe(const PresetsFlags& flags) {
+absl::StatusOr<std::string> DescribePresets(const PresetsFlags& flags) {
   if (!flags.name.empty()) {
+    if (std::string settings = placement::DefaultSettings(flags.name); !settings.empty()) {
+      return settings;
+    }
     SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.name, flags.data));
     return std::move(preset.text);
   }
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Preset> presets, LoadPresets(flags.data));
-  std::string text;
+  std::string text = "of `shoal train FILE --preset NAME`:\n";
   for (const Preset& preset : presets) {
-    absl::StrAppendFormat(&text, "%-12s %s\n", preset.name, preset.summary);
+    absl::StrAppendFormat(&text, "%-19s %s\n", preset.name, preset.summary);
+  }
+  text += "\nof `shoal place GRAPH --devices FILE --preset NAME`:\n";
+  for (const placement::SearchKind& search : placement::kSearches) {
+    if (placement::DefaultSettings(search.name).empty()) continue;
+    absl::StrAppendFormat(&text, "%-19s %s\n", search.name, search.summary);
   }
   return text;
 }
@@ -36,11 +46,13 @@ absl::StatusOr<std::string> Describe(const PresetsFlags& flags) {
 void AddPresets(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<PresetsFlags>();
   CLI::App* const presets = app.add_subcommand(
-      "presets", "List the presets of algorithms for `train --preset`, or print one");
+      "presets",
+      "List the presets of algorithms for `train --preset` and of searches for `place --preset`, "
+      "or print one");
   presets->add_option("NAME", flags->name, "a preset's name, or the path of a .toml file");
   presets->add_option("--data", flags->data, "folder that holds presets/")->capture_default_str();
   presets->callback(
-      [flags, &action] { action = [flags] { return PrintResult(Describe(*flags)); }; });
+      [flags, &action] { action = [flags] { return PrintResult(DescribePresets(*flags)); }; });
 }
 
 }  // namespace shoal::cli

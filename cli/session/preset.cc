@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/cluster/effective_config.h"
+#include "placement/distribution_search.h"
 
 namespace shoal::cli {
 namespace {
@@ -62,6 +63,10 @@ absl::StatusOr<Preset> LoadPreset(const std::string& name, const std::string& da
   for (Preset& preset : presets) {
     if (preset.name == name) return std::move(preset);
     known += (known.empty() ? "" : ", ") + preset.name;
+  }
+  if (!placement::DefaultSettings(name).empty()) {
+    return runtime::NotFound("the preset \"" + name +
+                             "\" is one of `shoal place`, not of a training; those are " + known);
   }
   return runtime::NotFound("there is no preset \"" + name + "\" among " + known);
 }

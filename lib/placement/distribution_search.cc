@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/distribution_search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <string>
@@ -129,7 +130,7 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
 }
 
 void DistributionRules::Visit(runtime::Visitor& visitor) {
-  visitor.Group("cross_entropy", cross_entropy);
+  visitor.Group("cem", cem);
   visitor.Group("softmax_reinforce", softmax_reinforce);
   visitor.Group("ppo", ppo);
   visitor.Group("post", post);
@@ -145,6 +146,24 @@ absl::StatusOr<DistributionRules> ParseDistributionRules(
   config.Add("placement", table);
   SHOAL_RETURN_IF_ERROR(config.Load("", overrides));
   return rules;
+}
+
+std::string SettingsSection(std::string_view search) {
+  constexpr std::string_view kPrefix = "placement-";
+  if (search.starts_with(kPrefix)) search.remove_prefix(kPrefix.size());
+  std::string section(search);
+  std::replace(section.begin(), section.end(), '-', '_');
+  return section;
+}
+
+std::string DefaultSettings(std::string_view search) {
+  DistributionRules rules;
+  runtime::Config config;
+  config.Add("placement.search", rules);
+  const std::string text = config.Print();
+  const std::size_t begin = text.find("[placement.search." + SettingsSection(search) + "]");
+  if (begin == std::string::npos) return "";
+  return text.substr(begin, text.find("\n[", begin) - begin);
 }
 
 absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,

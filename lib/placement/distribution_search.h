@@ -52,7 +52,7 @@ struct DistributionRule {
 // The searches that learn by name, each with its own settings. Those of the first four were the
 // best of 36 on random networks of 20 to 70 groups (tests/bars/placement).
 struct DistributionRules {
-  DistributionRule cross_entropy{
+  DistributionRule cem{
       .cross_entropy = true, .cross_entropy_every = 30, .elites = 0.03, .uniform = 0.1};
   DistributionRule softmax_reinforce{
       .gradient = Gradient::kReinforce, .gradient_every = 5, .learning_rate = 0.003};
@@ -88,6 +88,14 @@ struct DistributionRules {
 // The defaults with overrides such as "placement.search.post.learning_rate=0.5". INVALID_ARGUMENT
 // naming the key that is unknown or out of range.
 absl::StatusOr<DistributionRules> ParseDistributionRules(const std::vector<std::string>& overrides);
+
+// Returns the section of [placement.search] that has the settings of a search: its name with
+// underscores, and without "placement-" at its beginning, as the section already says it. So it is
+// "cem" for "placement-cem".
+std::string SettingsSection(std::string_view search);
+
+// Returns the default settings of a search as TOML; empty for one that has none.
+std::string DefaultSettings(std::string_view search);
 
 // Tries options.evaluations placements. `name` chooses the random draws, so that two searches with
 // the same seed draw different placements. INVALID_ARGUMENT if both are used and

@@ -21,10 +21,11 @@ namespace {
 
 absl::Status CheckSearches(const std::vector<std::string>& names) {
   std::set<std::string> seen;
+  const std::vector<std::string> all = SearchNames();
   for (const std::string& name : names) {
-    if (std::find(kSearches.begin(), kSearches.end(), name) == kSearches.end()) {
+    if (std::find(all.begin(), all.end(), name) == all.end()) {
       return runtime::InvalidArgument("there is no search \"" + name + "\"; there are " +
-                                      absl::StrJoin(kSearches, ", "));
+                                      absl::StrJoin(all, ", "));
     }
     if (!seen.insert(name).second) {
       return runtime::InvalidArgument("the search \"" + name + "\" is named twice");
@@ -71,7 +72,7 @@ absl::StatusOr<std::optional<Placement>> FirstChoices(const Graph& graph, const 
   return *std::move(placement);
 }
 
-// REQUIRES: `name` is one of kSearches.
+// REQUIRES: `name` is one of SearchNames().
 absl::StatusOr<Found> Search(const std::string& name, const PeerOptions& peers,
                              const Placement& start, const GroupGraph& groups, Simulator& simulator,
                              const SearchOptions& options) {
@@ -84,9 +85,10 @@ absl::StatusOr<Found> Search(const std::string& name, const PeerOptions& peers,
     std::string_view draws;
     const DistributionRule& rule;
   };
-  for (const Known& known : {Known{"cross-entropy", "cross-entropy", rules.cross_entropy},
-                             Known{"softmax-reinforce", "reinforce", rules.softmax_reinforce},
-                             Known{"ppo", "ppo", rules.ppo}, Known{"post", "post", rules.post}}) {
+  for (const Known& known :
+       {Known{"placement-cem", "cross-entropy", rules.cem},
+        Known{"softmax-reinforce", "reinforce", rules.softmax_reinforce},
+        Known{"placement-ppo", "ppo", rules.ppo}, Known{"post", "post", rules.post}}) {
     if (name != known.name) continue;
     return SearchByDistribution(known.draws, known.rule, groups, simulator, options);
   }
@@ -94,6 +96,12 @@ absl::StatusOr<Found> Search(const std::string& name, const PeerOptions& peers,
 }
 
 }  // namespace
+
+std::vector<std::string> SearchNames() {
+  std::vector<std::string> names;
+  for (const SearchKind& search : kSearches) names.emplace_back(search.name);
+  return names;
+}
 
 absl::StatusOr<Peer> JudgePlacement(Simulator& simulator, const std::string& method,
                                     Placement placement) {

@@ -27,14 +27,30 @@ struct Peer {
   Found found;
 };
 
-// The names of all searches.
-inline constexpr std::array<const char*, 7> kSearches = {
-    "annealing", "cross-entropy",       "softmax-reinforce", "ppo",
-    "post",      "placement-reinforce", "brute-force"};
+struct SearchKind {
+  const char* name;
+  const char* summary;
+};
+
+// All searches. Those with settings of [placement.search] are presets of `shoal place`.
+inline constexpr std::array<SearchKind, 7> kSearches = {{
+    {"annealing", "moves, runs and exchanges of groups; uphill ones ever less often"},
+    {"placement-cem",
+     "the cross-entropy method: a distribution for each group, fitted to the best"},
+    {"softmax-reinforce", "the same distribution, moved by REINFORCE"},
+    {"placement-ppo", "the same distribution, moved by proximal policy optimisation"},
+    {"post", "both in turn: proximal policy optimisation and the fit (Gao, Chen and Li 2018)"},
+    {"placement-reinforce",
+     "a recurrent policy over the groups, trained by REINFORCE (Mirhoseini et al. 2017)"},
+    {"brute-force", "all placements"},
+}};
+
+// The names of all searches, in that order.
+std::vector<std::string> SearchNames();
 
 struct PeerOptions {
-  // In the order in which they are tried; each is one of kSearches, and none is there twice.
-  std::vector<std::string> searches = {"annealing", "cross-entropy", "post", "brute-force"};
+  // In the order in which they are tried; each is a name of kSearches, and none is there twice.
+  std::vector<std::string> searches = {"annealing", "placement-cem", "post", "brute-force"};
   DistributionRules rules = {};
   // Runs placement-reinforce, whose policy needs libtorch, so that it is in a program of its own.
   // CANCELLED if it was stopped before it had tried a placement.

@@ -21,14 +21,14 @@ struct Named {
 std::vector<Named> AllDistributionRules() {
   DistributionRules rules;
   for (DistributionRule* const rule :
-       {&rules.cross_entropy, &rules.softmax_reinforce, &rules.ppo, &rules.post}) {
+       {&rules.cem, &rules.softmax_reinforce, &rules.ppo, &rules.post}) {
     rule->gradient_every = 20;
     rule->cross_entropy_every = 400;
     rule->learning_rate = 0.1;
     rule->penalty = 1;
     rule->elites = rule->uniform = 0.1;
   }
-  return {{"cross-entropy", rules.cross_entropy},
+  return {{"cross-entropy", rules.cem},
           {"reinforce", rules.softmax_reinforce},
           {"ppo", rules.ppo},
           {"post", rules.post}};
@@ -224,23 +224,38 @@ TEST_CASE("a placement to begin with that has no such device is an error") {
 TEST_CASE("settings of a search can be overridden, and wrong ones are errors that name them") {
   const DistributionRules rules =
       ParseDistributionRules(
-          {"placement.search.post.learning_rate=0.25", "placement.search.cross_entropy.uniform=0.5",
+          {"placement.search.post.learning_rate=0.25", "placement.search.cem.uniform=0.5",
            "placement.search.refine.start=0.25", "placement.search.reinforce.hidden=32"})
           .value();
   REQUIRE(rules.post.learning_rate == 0.25);
   REQUIRE(rules.ppo.learning_rate == DistributionRules().ppo.learning_rate);
-  REQUIRE(rules.cross_entropy.uniform == 0.5);
+  REQUIRE(rules.cem.uniform == 0.5);
   REQUIRE(rules.refine.start == 0.25);
   REQUIRE(rules.reinforce.hidden == 32);
   for (const char* wrong :
        {"placement.search.post.learning=1", "placement.search.softmax_reinforce.elites=0.1",
         "placement.search.reinforce.follow=0.1", "placement.search.ppo.steps=0",
-        "placement.search.ppo.follow=1", "placement.search.cross_entropy.uniform=0",
+        "placement.search.ppo.follow=1", "placement.search.cem.uniform=0",
         "placement.search.hill=1"}) {
     const absl::Status status = ParseDistributionRules({wrong}).status();
     INFO(status);
     REQUIRE(absl::IsInvalidArgument(status));
     REQUIRE(runtime::Message(status).find("placement.search") != std::string::npos);
+  }
+}
+
+TEST_CASE("the settings of a search are shown under the section that changes them") {
+  REQUIRE(SettingsSection("placement-cem") == "cem");
+  REQUIRE(SettingsSection("softmax-reinforce") == "softmax_reinforce");
+  const std::string cem = DefaultSettings("placement-cem");
+  INFO(cem);
+  REQUIRE(cem.starts_with("[placement.search.cem]\n"));
+  REQUIRE(cem.find("\ncross_entropy_every = 30\n") != std::string::npos);
+  REQUIRE(cem.find("learning_rate") == std::string::npos);
+  REQUIRE(DefaultSettings("placement-reinforce").find("\nhidden = ") != std::string::npos);
+  REQUIRE(DefaultSettings("post").find("\npenalty = ") != std::string::npos);
+  for (const char* none : {"annealing", "brute-force", "a2c", ""}) {
+    REQUIRE(DefaultSettings(none).empty());
   }
 }
 

@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 # The seconds of a step that does not fit.
 FAILED = 100
-LEARNED = ("post", "ppo", "cross-entropy", "softmax-reinforce")
+LEARNED = ("post", "placement-ppo", "placement-cem", "softmax-reinforce")
 
 
 def settings():
@@ -77,7 +77,7 @@ def samples_by_search(curves, seconds, budget):
 
 
 def overrides(search, number):
-    section = f"placement.search.{search.replace('-', '_')}"
+    section = f"placement.search.{search.removeprefix('placement-').replace('-', '_')}"
     configuration = settings()["configurations"][search][number - 1]
     return [f"{section}.{key}={value}" for key, value in configuration.items()]
 

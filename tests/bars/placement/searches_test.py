@@ -30,7 +30,7 @@ class MeasuresTest(unittest.TestCase):
 
     def test_a_search_that_needs_half_of_the_best_other_one_is_0_5_of_others(self):
         curves = [{search: {"improvements": [[tried, 1.0]]}
-                   for search, tried in (("post", 10), ("ppo", 20), ("cross-entropy", 30), ("softmax-reinforce", 40))}]
+                   for search, tried in (("post", 10), ("placement-ppo", 20), ("placement-cem", 30), ("softmax-reinforce", 40))}]
         self.assertEqual(searches.samples_by_search(curves, 1.0, 100)["post_of_others"], 0.5)
         self.assertEqual(searches.samples_by_search(curves, 0.5, 100)["post_of_others"], 1)
 

@@ -31,7 +31,7 @@ TEST_CASE(
   INFO(text);
   REQUIRE(PlaceShows(text, "inception-v3: 808 operations in 68 groups on 5 devices\n"));
   for (const char* method : {"one device ", "even split ", "expert ", "HEFT ", "first choices ",
-                             "Scotch ", "METIS ", "annealing ", "cross-entropy ", "post "}) {
+                             "Scotch ", "METIS ", "annealing ", "placement-cem ", "post "}) {
     REQUIRE(PlaceShows(text, std::string("\n") + method));
   }
   REQUIRE(PlaceShows(text, "\nbest placement: "));
@@ -72,16 +72,16 @@ TEST_CASE(
     "the searches that were named are run with their settings, and how they improved is saved") {
   const doubles::TemporaryFolder folder;
   PlaceFlags flags = PlaceFlagsOf("nmt");
-  flags.searches = {"ppo", "softmax-reinforce"};
+  flags.searches = {"placement-ppo", "softmax-reinforce"};
   flags.save = folder.path() + "/placement.json";
   const std::string text = PlaceGraph(flags).value().text;
-  REQUIRE(PlaceShows(text, "\nppo "));
+  REQUIRE(PlaceShows(text, "\nplacement-ppo "));
   REQUIRE(PlaceShows(text, "\nsoftmax-reinforce "));
   REQUIRE_FALSE(PlaceShows(text, "\nannealing "));
   const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
   REQUIRE(saved["methods"].size() == 9);
   const auto& ppo = saved["methods"][7];
-  REQUIRE(ppo["method"] == "ppo");
+  REQUIRE(ppo["method"] == "placement-ppo");
   REQUIRE(ppo["evaluations"] == 500);
   REQUIRE(ppo["improvements"].back()[1] == ppo["step_seconds"]);
   for (std::size_t i = 1; i < ppo["improvements"].size(); ++i) {
@@ -97,11 +97,10 @@ TEST_CASE(
 TEST_CASE("a search or setting that does not exist is an error that names it") {
   PlaceFlags flags = PlaceFlagsOf("resnet50");
   flags.searches = {"hill"};
-  REQUIRE(
-      runtime::Message(PlaceGraph(flags).status()) ==
-      "there is no search \"hill\"; there are annealing, cross-entropy, softmax-reinforce, ppo, "
-      "post, placement-reinforce, brute-force");
-  flags.searches = {"post", "ppo", "post"};
+  REQUIRE(runtime::Message(PlaceGraph(flags).status()) ==
+          "there is no search \"hill\"; there are annealing, placement-cem, softmax-reinforce, "
+          "placement-ppo, post, placement-reinforce, brute-force");
+  flags.searches = {"post", "placement-ppo", "post"};
   REQUIRE(runtime::Message(PlaceGraph(flags).status()) == "the search \"post\" is named twice");
   flags.searches = {"post"};
   flags.overrides = {"placement.search.post.learning=1"};

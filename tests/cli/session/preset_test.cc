@@ -31,6 +31,9 @@ TEST_CASE("An unknown preset names the known ones, and a broken file its line") 
   const auto unknown = LoadPreset("other", data.path());
   REQUIRE(absl::IsNotFound(unknown.status()));
   REQUIRE(unknown.status().message().find("fine") != std::string::npos);
+  REQUIRE(
+      runtime::Message(LoadPreset("placement-ppo", data.path()).status()) ==
+      "the preset \"placement-ppo\" is one of `shoal place`, not of a training; those are fine");
   REQUIRE(absl::IsNotFound(LoadPreset("fine", data.At("nowhere")).status()));
   const std::string broken = data.Write("broken.toml", "[policy]\nhidden = \n");
   const auto refused = LoadPreset(broken, data.path());
