@@ -23,6 +23,7 @@ using namespace shoal;
 
 struct PlacerFlags {
   std::string graph;
+  bool by_colocation = false;
   std::string devices;
   std::vector<std::string> device_overrides;
   std::vector<std::string> search_overrides;
@@ -34,7 +35,10 @@ struct PlacerFlags {
 absl::StatusOr<placement::Found> Run(const PlacerFlags& flags) {
   constexpr auto kBetweenLines = std::chrono::milliseconds(200);
   const runtime::StopSignals signals;
-  SHOAL_ASSIGN_OR_RETURN(const placement::Graph graph, placement::LoadGraph(flags.graph));
+  SHOAL_ASSIGN_OR_RETURN(
+      const placement::Graph graph,
+      placement::LoadGraph(flags.graph, flags.by_colocation ? placement::Grouping::kColocation
+                                                            : placement::Grouping::kName));
   SHOAL_ASSIGN_OR_RETURN(const placement::DeviceSet devices,
                          placement::LoadDevices(flags.devices, flags.device_overrides));
   SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
@@ -69,6 +73,8 @@ int main(int argc, char** argv) {
       "placer");
   PlacerFlags flags;
   app.add_option("GRAPH", flags.graph, "file of the network's operations")->required();
+  app.add_flag("--by-colocation", flags.by_colocation,
+               "groups are what is colocated, not what the file says");
   app.add_option("--devices", flags.devices, "file of devices and links")->required();
   app.add_option("--set-device", flags.device_overrides, "section.key=value over that file")
       ->allow_extra_args(false);

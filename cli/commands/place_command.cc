@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -118,6 +119,7 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
            [&](const placement::SearchOptions& search) {
              return RunPlacer({.programs = ProgramFolder(),
                                .graph = flags.graph,
+                               .grouping = flags.grouping,
                                .devices = flags.devices,
                                .device_overrides = OverridesOf(flags, false),
                                .search_overrides = OverridesOf(flags, true)},
@@ -254,7 +256,7 @@ absl::StatusOr<PlaceResult> PlaceGraph(const PlaceFlags& flags, const Stop& stop
         flags.graph + " is a model in ONNX: `.deps/onnx/bin/python data/placement/import_onnx.py " +
         flags.graph + "` makes the graph file of it, after `deploy/install.sh install_onnx`");
   }
-  SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph));
+  SHOAL_ASSIGN_OR_RETURN(const Graph graph, placement::LoadGraph(flags.graph, flags.grouping));
   SHOAL_ASSIGN_OR_RETURN(const DeviceSet devices,
                          placement::LoadDevices(flags.devices, OverridesOf(flags, false)));
   SHOAL_RETURN_IF_ERROR(runtime::Annotate(placement::CheckKinds(devices, graph), flags.devices));
@@ -335,6 +337,15 @@ void AddPlace(CLI::App& app, std::function<int()>& action) {
                    "file of devices and links, e.g. data/placement/devices/k80.toml; `shoal place "
                    "profile` measures this machine's processor")
       ->check(CLI::ExistingFile);
+  static const std::map<std::string, placement::Grouping> groupings = {
+      {"name", placement::Grouping::kName}, {"colocation", placement::Grouping::kColocation}};
+  place
+      ->add_option_function<std::string>(
+          "--group-by", [flags](const std::string& name) { flags->grouping = groupings.at(name); },
+          "what is always on one device: operations of one group or name, as the file has them, or "
+          "whatever is colocated with a parameter, and what only one other operation reads")
+      ->check(CLI::IsMember(groupings))
+      ->default_str("name");
   place
       ->add_option(
           "--evaluations", flags->evaluations,

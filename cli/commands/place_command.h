@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "placement/graph_file.h"
 #include "placement/peers.h"
 #include "platform/runtime/status.h"
 
@@ -20,6 +21,7 @@ struct PlaceFlags {
   // The files of the graph and the devices.
   std::string graph;
   std::string devices;
+  placement::Grouping grouping = placement::Grouping::kName;
   // section.key=value: those of placement.search set a search, the others go over the file of
   // devices.
   std::vector<std::string> overrides;

@@ -31,6 +31,7 @@ std::vector<std::string> PlacerCommand(const PlacerTask& task,
   if (std::isfinite(options.seconds)) {
     command.insert(command.end(), {"--seconds", std::to_string(options.seconds)});
   }
+  if (task.grouping == placement::Grouping::kColocation) command.push_back("--by-colocation");
   for (const std::string& one : task.device_overrides) {
     command.insert(command.end(), {"--set-device", one});
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "placement/graph_file.h"
 #include "placement/simulator.h"
 #include "placement/trial.h"
 
@@ -14,8 +15,9 @@ namespace shoal::cli {
 struct PlacerTask {
   // The folder of the programs.
   std::string programs;
-  // The files of the graph and the devices.
+  // The files of the graph, with how it is grouped, and of the devices.
   std::string graph;
+  placement::Grouping grouping = placement::Grouping::kName;
   std::string devices;
   // section.key=value: those over the file of devices, and those of searches.
   std::vector<std::string> device_overrides;

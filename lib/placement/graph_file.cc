@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "placement/colocation.h"
 #include "platform/content/parse_json.h"
 #include "platform/runtime/atomic_file.h"
 
@@ -185,10 +186,11 @@ absl::StatusOr<Graph> ParseGraph(std::string_view text) {
   return graph;
 }
 
-absl::StatusOr<Graph> LoadGraph(const std::string& path) {
+absl::StatusOr<Graph> LoadGraph(const std::string& path, Grouping grouping) {
   SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path, kMostBytes));
   absl::StatusOr<Graph> graph = ParseGraph(text);
   if (!graph.ok()) return runtime::Annotate(graph.status(), path);
+  if (grouping == Grouping::kColocation) return GroupByColocation(*std::move(graph));
   return graph;
 }
 

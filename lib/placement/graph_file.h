@@ -5,6 +5,7 @@
 // TopologicalOrder succeeds, or one error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,11 @@ namespace shoal::placement {
 // INVALID_ARGUMENT naming the operation and the member that is missing or wrong.
 absl::StatusOr<Graph> ParseGraph(std::string_view text);
 
+// What decides which operations are one group: what the file says and, where it does not, names; or
+// colocation.h alone.
+enum class Grouping : std::uint8_t { kName, kColocation };
+
 // Reads the file `path` of at most 1 GiB. Errors name it; NOT_FOUND when it is missing.
-absl::StatusOr<Graph> LoadGraph(const std::string& path);
+absl::StatusOr<Graph> LoadGraph(const std::string& path, Grouping grouping = Grouping::kName);
 
 }  // namespace shoal::placement

@@ -70,6 +70,14 @@ TEST_CASE("The recurrent policy searches in a program of its own, by its seed, u
   REQUIRE(RunToEnd(arguments("1", "300", "2")).output == one.output);
   REQUIRE(RunToEnd(arguments("2", "300", "2")).output != one.output);
 
+  std::vector<std::string> colocated = arguments("1", "300", "2");
+  colocated.insert(colocated.end(), {"--group-by", "colocation"});
+  const EndedRun other = RunToEnd(colocated);
+  INFO(other.output);
+  REQUIRE(other.code == 0);
+  REQUIRE(other.Says("\nplacement-reinforce "));
+  REQUIRE_FALSE(other.Says(" in 22 groups"));
+
   ShoalRun endless(arguments("1", "1000000000", "2"));
   REQUIRE(Eventually(std::chrono::seconds(60), [&] {
     return endless.output().find("placement-reinforce: ") != std::string::npos;

@@ -94,6 +94,22 @@ TEST_CASE(
   REQUIRE_FALSE(PlaceShows(slower, "\ngpu:2 "));
 }
 
+TEST_CASE("operations are grouped by what is colocated where that is asked for") {
+  PlaceFlags flags = PlaceFlagsOf("rnnlm");
+  flags.searches = {"annealing"};
+  REQUIRE(PlaceShows(PlaceGraph(flags).value().text, "rnnlm: 287 operations in 22 groups"));
+  flags.grouping = placement::Grouping::kColocation;
+  const doubles::TemporaryFolder folder;
+  flags.save = folder.path() + "/placement.json";
+  const std::string text = PlaceGraph(flags).value().text;
+  INFO(text);
+  REQUIRE_FALSE(PlaceShows(text, "in 22 groups"));
+  const auto saved = nlohmann::json::parse(runtime::ReadFile(flags.save).value());
+  REQUIRE(saved["placement"].size() > 22);
+  flags.placement = flags.save;
+  REQUIRE(PlaceShows(PlaceGraph(flags).value().text, "\nown placement "));
+}
+
 TEST_CASE("a search or setting that does not exist is an error that names it") {
   PlaceFlags flags = PlaceFlagsOf("resnet50");
   flags.searches = {"hill"};
