@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <utility>
 
+#include "encoder/own_phrasings.h"
 #include "encoder/retrieval_scores.h"
 #include "encoder/retrieval_task.h"
 #include "encoder/said_sentence.h"
@@ -31,6 +33,11 @@ class Evaluation {
     if (!options_.said.empty()) {
       SHOAL_ASSIGN_OR_RETURN(said_, ReadSaidSentences(options_.said));
     }
+    if (!options_.phrasings.empty()) {
+      SHOAL_ASSIGN_OR_RETURN(OwnPhrasings own, ReadOwnPhrasings(suite_, options_.phrasings));
+      suite_ = std::move(own.suite);
+      goals_ = std::move(own.goals);
+    }
     out_ << absl::StrFormat("%-26s %8s %6s %8s %6s %6s %6s\n", "capture", "requests", "goals",
                             "episodes", "top-1", "top-5", "MRR");
     for (const std::string& capture : options_.captures) {
@@ -51,6 +58,7 @@ class Evaluation {
                            RetrievalSource::Load(named, options_.data, *schema_, suite_));
     const RetrievalDraws draws{
         .split = options_.split == "train" ? redfish::Split::kTrain : redfish::Split::kEvaluate,
+        .goals = goals_,
         .episodes = options_.episodes,
         .seed = options_.seed};
     auto task = options_.said.empty() ? source.Draw(draws) : source.DrawFor(said_, draws);
@@ -83,6 +91,7 @@ class Evaluation {
   std::unique_ptr<tokens::TextEncoder> encoder_;
   std::shared_ptr<const redfish::Schema> schema_;
   redfish::GoalSuite suite_;
+  std::set<std::string> goals_;
   std::vector<SaidSentence> said_;
   std::vector<RetrievalScore> scores_;
   // The longest time that one catalog took.
@@ -99,6 +108,7 @@ absl::Status Evaluate(const EvaluateOptions& options, std::ostream& out) {
     held_out.tuning.data = options.data;
     held_out.tuning.schema = options.schema;
     held_out.said = options.said;
+    held_out.phrasings = options.phrasings;
     held_out.episodes = options.episodes;
     held_out.seed = options.seed;
     held_out.by_goal = options.by_goal;
@@ -106,6 +116,11 @@ absl::Status Evaluate(const EvaluateOptions& options, std::ostream& out) {
   }
   if (options.captures.empty()) {
     return runtime::InvalidArgument("evaluate needs at least one capture, or --held-out");
+  }
+  if (!options.phrasings.empty() && (!options.said.empty() || options.split != "evaluate")) {
+    return runtime::InvalidArgument(
+        "--phrasings takes the place of the evaluation's phrasings, and goes neither with --said "
+        "nor with --split train");
   }
   return Evaluation(options, out).Run();
 }
@@ -138,6 +153,9 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command->add_option("--said", options->said,
                       "File of people's sentences to measure on, instead of phrasings or, with "
                       "--held-out, beside them");
+  command->add_option("--phrasings", options->phrasings,
+                      "TOML file of people's sentences by goal, as `shoal evaluate` takes it: "
+                      "instead of the evaluation's or, with --held-out, beside them");
   HeldOutOptions& held_out = options->held_out;
   command->add_option("--held-out", held_out.held_out,
                       "Measure on these captures, with adapters tuned on the others");

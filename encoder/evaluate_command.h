@@ -38,13 +38,17 @@ struct EvaluateOptions {
   // A file of people's own sentences (said_sentence.h), which take the place of the phrasings;
   // empty for none.
   std::string said;
+  // A file of people's own sentences by goal (own_phrasings.h), which take the place of the
+  // evaluation's phrasings; goals without any are left out. Empty for none.
+  std::string phrasings;
   // Where its `held_out` is not empty, EvaluateHeldOut runs instead, with what the options above
   // share with it. `captures` are then those to learn from.
   HeldOutOptions held_out;
 };
 
 // Prints a table with a row for each capture, and a last line that begins with "result". Returns
-// INVALID_ARGUMENT for no capture, and the errors of what it loads.
+// INVALID_ARGUMENT for no capture and for `phrasings` beside `said` or the split "train", and the
+// errors of what it loads.
 absl::Status Evaluate(const EvaluateOptions& options, std::ostream& out);
 
 void AddEvaluateCommand(CLI::App& app, Action& action);

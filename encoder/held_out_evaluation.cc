@@ -5,11 +5,14 @@
 #include <absl/strings/str_join.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 
+#include "encoder/own_phrasings.h"
 #include "encoder/retrieval_scores.h"
 #include "encoder/retrieval_task.h"
 #include "encoder/said_sentence.h"
@@ -20,16 +23,22 @@
 namespace shoal::encoder {
 namespace {
 
-constexpr const char* kLexical = "lexical";
 constexpr const char* kTuned = "tuned";
 
 // One kind of sentences, and the mean scores on them of each encoder by capture.
 struct Kind {
   const char* name;
-  std::vector<RetrievalScore> lexical;
-  std::vector<RetrievalScore> base;
-  std::vector<RetrievalScore> tuned;
+  std::map<std::string, std::vector<RetrievalScore>> scores = {};
 };
+
+// Returns the encoders to compare, from the weakest on.
+std::vector<std::string> EncodersOver(const std::string& base) {
+  std::vector<std::string> encoders = {"lexical"};
+  if (base != "lexical") encoders.push_back("sentence");
+  if (base == "both:sentence") encoders.push_back(base);
+  encoders.push_back(kTuned);
+  return encoders;
+}
 
 double Deviation(const std::vector<RetrievalScore>& scores) {
   if (scores.size() < 2) return 0;
@@ -52,19 +61,22 @@ class HeldOutEvaluation {
     if (!options_.said.empty()) {
       SHOAL_ASSIGN_OR_RETURN(said_, ReadSaidSentences(options_.said));
     }
+    if (!options_.phrasings.empty()) {
+      SHOAL_ASSIGN_OR_RETURN(own_, ReadOwnPhrasings(suite_, options_.phrasings));
+    }
     for (const std::string& held_out : options_.held_out) {
       SHOAL_RETURN_IF_ERROR(OfCapture(held_out));
     }
     std::string result = absl::StrFormat("result held_out=%s seeds=%d",
                                          absl::StrJoin(options_.held_out, ","), options_.seeds);
-    for (const Kind* kind : {&evaluation_, &own_words_}) {
-      if (kind->tuned.empty()) continue;
-      const RetrievalScore tuned = MeanOf(kind->tuned);
-      absl::StrAppendFormat(&result, " %s_lexical_mrr=%.4f %s_base_mrr=%.4f", kind->name,
-                            MeanOf(kind->lexical).reciprocal_rank, kind->name,
-                            MeanOf(kind->base).reciprocal_rank);
-      absl::StrAppendFormat(&result, " %s_top1=%.4f %s_top5=%.4f %s_mrr=%.4f", kind->name,
-                            tuned.top1, kind->name, tuned.top5, kind->name, tuned.reciprocal_rank);
+    for (const Kind* kind : {&evaluation_, &own_words_, &said_words_}) {
+      for (const auto& [encoder, scores] : kind->scores) {
+        const RetrievalScore mean = MeanOf(scores);
+        const std::string name =
+            absl::StrFormat("%s_%s", kind->name, encoder.substr(0, encoder.find(':')));
+        absl::StrAppendFormat(&result, " %s_top1=%.4f %s_top5=%.4f %s_mrr=%.4f", name, mean.top1,
+                              name, mean.top5, name, mean.reciprocal_rank);
+      }
     }
     out_ << result << '\n';
     return absl::OkStatus();
@@ -93,7 +105,15 @@ class HeldOutEvaluation {
     SHOAL_ASSIGN_OR_RETURN(const RetrievalTask task, source.Draw(draws));
     SHOAL_RETURN_IF_ERROR(Measure(task, folders, evaluation_));
     SHOAL_ASSIGN_OR_RETURN(const RetrievalTask said, source.DrawFor(said_, draws));
-    return said.queries.empty() ? absl::OkStatus() : Measure(said, folders, own_words_);
+    SHOAL_RETURN_IF_ERROR(Measure(said, folders, said_words_));
+    if (own_.goals.empty()) return absl::OkStatus();
+    SHOAL_ASSIGN_OR_RETURN(
+        const RetrievalSource own,
+        RetrievalSource::Load(held_out, options_.tuning.data, *schema_, own_.suite));
+    SHOAL_ASSIGN_OR_RETURN(
+        const RetrievalTask task_of_own,
+        own.Draw({.goals = own_.goals, .episodes = options_.episodes, .seed = options_.seed}));
+    return Measure(task_of_own, folders, own_words_);
   }
 
   absl::StatusOr<RetrievalScores> ScoresWith(const std::string& encoder, const std::string& folder,
@@ -111,30 +131,27 @@ class HeldOutEvaluation {
 
   absl::Status Measure(const RetrievalTask& task, const std::vector<std::string>& folders,
                        Kind& kind) {
+    if (task.queries.empty()) return absl::OkStatus();
     out_ << absl::StrFormat("%-22s %-10s %-14s %8s %6s %7s %6s %6s %6s %6s\n", "capture",
                             "sentences", "encoder", "requests", "goals", "queries", "top-1",
                             "top-5", "MRR", "+-");
-    const auto measure = [&](const std::string& encoder, std::size_t seeds,
-                             std::vector<RetrievalScore>& means) -> absl::Status {
+    for (const std::string& encoder : EncodersOver(options_.tuning.source.encoder)) {
       std::vector<RetrievalScore> scores;
-      for (std::size_t seed = 0; seed < seeds; ++seed) {
+      for (std::size_t seed = 0; seed < (encoder == kTuned ? folders.size() : 1); ++seed) {
         SHOAL_ASSIGN_OR_RETURN(const RetrievalScores scored,
                                ScoresWith(encoder, folders[seed], task));
         scores.push_back(scored.mean);
         if (seed == 0) PrintGoals(encoder, scored);
       }
-      means.push_back(MeanOf(scores));
-      const RetrievalScore& mean = means.back();
+      const RetrievalScore mean = MeanOf(scores);
+      kind.scores[encoder].push_back(mean);
       out_ << absl::StrFormat("%-22s %-10s %-14s %8d %6d %7d %6.3f %6.3f %6.3f %6.3f\n",
                               task.capture, kind.name, encoder, task.requests.size(),
                               GroupCount(task), task.queries.size(), mean.top1, mean.top5,
                               mean.reciprocal_rank, Deviation(scores));
       out_.flush();
-      return absl::OkStatus();
-    };
-    SHOAL_RETURN_IF_ERROR(measure(kLexical, 1, kind.lexical));
-    SHOAL_RETURN_IF_ERROR(measure(options_.tuning.source.encoder, 1, kind.base));
-    return measure(kTuned, folders.size(), kind.tuned);
+    }
+    return absl::OkStatus();
   }
 
   static std::size_t GroupCount(const RetrievalTask& task) {
@@ -156,8 +173,10 @@ class HeldOutEvaluation {
   std::shared_ptr<const redfish::Schema> schema_;
   redfish::GoalSuite suite_;
   std::vector<SaidSentence> said_;
-  Kind evaluation_{"evaluation", {}, {}, {}};
-  Kind own_words_{"own_words", {}, {}, {}};
+  OwnPhrasings own_;
+  Kind evaluation_{"evaluation"};
+  Kind own_words_{"own_words"};
+  Kind said_words_{"said"};
 };
 
 }  // namespace

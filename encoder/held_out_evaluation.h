@@ -3,10 +3,10 @@
 // learned.
 //
 // For each held-out capture and each seed an adapter is tuned on the other captures (tuning.h).
-// Then three encoders are measured on the held-out one, with the phrasings of the evaluation: the
-// lexical one, the base without adapter, and the tuned one, all with a table of the lexical part
-// that was fitted without the capture. Neither the capture's texts nor these phrasings take part in
-// the tuning.
+// Then encoders are measured on the held-out one, with the phrasings of the evaluation: the lexical
+// one, those that the base consists of, the base without adapter, and the tuned one, all with a
+// table of the lexical part that was fitted without the capture. Neither the capture's texts nor
+// these phrasings take part in the tuning.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ struct HeldOutOptions {
   std::string work = "runs/held-out";
   // A file of people's own sentences (said_sentence.h), which are measured beside; empty for none.
   std::string said;
+  // A file of people's own sentences by goal (own_phrasings.h), which are measured beside; empty
+  // for none.
+  std::string phrasings;
   // Of the evaluation's episodes.
   std::int64_t episodes = 20;
   std::uint64_t seed = 1;
@@ -39,8 +42,10 @@ struct HeldOutOptions {
 
 // Prints a table with a row for each capture and encoder, where a tuned encoder's figures are means
 // over the seeds and the last column is the standard deviation of MRR over them, and a last line
-// that begins with "result". Returns INVALID_ARGUMENT for options out of range, and the errors of
-// Tune.
+// that begins with "result" and has the means over the captures as <sentences>_<encoder>_<score>,
+// where the sentences are evaluation, own_words (of `phrasings`) or said, the encoder is lexical,
+// sentence, both (for both:sentence) or tuned, and the score is top1, top5 or mrr. Returns
+// INVALID_ARGUMENT for options out of range, and the errors of Tune.
 absl::Status EvaluateHeldOut(const HeldOutOptions& options, std::ostream& out);
 
 }  // namespace shoal::encoder

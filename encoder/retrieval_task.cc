@@ -70,6 +70,7 @@ absl::StatusOr<std::set<std::int64_t>> RetrievalSource::RelevantTo(
 absl::StatusOr<RetrievalTask> RetrievalSource::Draw(const RetrievalDraws& draws) const {
   RetrievalTask task = Requests();
   for (const auto& goal : goals_) {
+    if (!draws.goals.empty() && !draws.goals.contains(goal->goal().name())) continue;
     for (std::int64_t number = 0; number < draws.episodes; ++number) {
       SHOAL_ASSIGN_OR_RETURN(redfish::Episode episode,
                              goal->DrawEpisode(draws.seed, static_cast<std::uint64_t>(number),

@@ -46,6 +46,8 @@ struct RetrievalTask {
 
 struct RetrievalDraws {
   redfish::Split split = redfish::Split::kEvaluate;
+  // The goals by name; empty for all that apply to the capture.
+  std::set<std::string> goals = {};
   // The episodes of each goal.
   std::int64_t episodes = 20;
   std::uint64_t seed = 1;

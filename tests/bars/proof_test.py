@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
 import pathlib
 import tempfile
 import unittest
@@ -124,6 +125,23 @@ class BarsTest(unittest.TestCase):
             self.assertEqual((missed["reached"], missed["best"]), (float("inf"), 480))
             result.write_text('{"line": "result greedy=490.0 reached_steps=40000 env_steps=41000 seconds=3"}')
             self.assertEqual(bars.measure_replay_size(pathlib.Path(folder), "")["reached"], 40000)
+
+    def test_retrieval_is_the_mean_over_vendors_of_evaluates_phrasings_and_own_words(self):
+        with tempfile.TemporaryDirectory() as folder:
+            state = pathlib.Path(folder)
+            for number, capture in enumerate(bars.VENDORS):
+                scores = " ".join(f"{kind}_{encoder}_{score}={number + (kind == 'own_words')}"
+                                  for kind in ("evaluation", "own_words")
+                                  for encoder in ("both", "lexical", "sentence", "tuned") for score in ("top1", "top5", "mrr"))
+                values = bars.measure_unseen(None, f"a table\nresult held_out={capture} seeds=3 {scores}\n")
+                self.assertEqual((values["evaluate_tuned_mrr"], values["own_minilm_top5"]), (number, number + 1))
+                (state / f"{capture}.json").write_text(json.dumps({"values": {"minutes": 3, **values}, "failure": ""}))
+            mean = bars.mean_of_pieces(bars.VENDORS)(state / "mean", "")
+            self.assertEqual((mean["evaluate_lexical_top1"], mean["own_tuned_mrr"]), (1, 2))
+            self.assertNotIn("minutes", mean)
+            (state / "dell-r750.json").write_text('{"values": {}, "failure": "exit code 1"}')
+            with self.assertRaises(KeyError):
+                bars.mean_of_pieces(bars.VENDORS)(state / "mean", "")
 
     def test_the_worst_pair_is_that_of_the_learned_policy(self):
         with tempfile.TemporaryDirectory() as folder:

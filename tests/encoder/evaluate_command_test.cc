@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+#include "platform/runtime/atomic_file.h"
+#include "tests/doubles/temporary_folder.h"
 #include "tests/encoder/printed.h"
 
 namespace shoal::encoder {
@@ -45,6 +47,32 @@ TEST_CASE("an evaluation with the same seed prints the same, and a row for each 
   REQUIRE(table(first) == table(second));
   REQUIRE(Contains(first.str(), "  power_on "));
   REQUIRE(Contains(LastLine(first), "split=train"));
+}
+
+TEST_CASE(
+    "sentences of one's own take the place of the evaluation's, for the goals that have any") {
+  const doubles::TemporaryFolder folder;
+  EvaluateOptions options = OnCatfish();
+  options.by_goal = true;
+  options.phrasings = folder.At("own.toml");
+  std::ostringstream out;
+  REQUIRE(absl::IsNotFound(Evaluate(options, out)));
+  const auto score_of = [&](const std::string& sentence) {
+    REQUIRE(runtime::WriteFileAtomically(options.phrasings, "power_on = [\"" + sentence + "\"]\n")
+                .ok());
+    std::ostringstream printed;
+    REQUIRE(Evaluate(options, printed).ok());
+    REQUIRE(Contains(printed.str(), "  power_on "));
+    REQUIRE_FALSE(Contains(printed.str(), "  locate "));
+    const std::string last = LastLine(printed);
+    return std::stod(last.substr(last.find("mrr=") + 4));
+  };
+  REQUIRE(score_of("Reset the computer system with ResetType On") > score_of("Bring me tea"));
+  options.split = "train";
+  REQUIRE(absl::IsInvalidArgument(Evaluate(options, out)));
+  options.split = "evaluate";
+  options.said = "tests/text/intent/people.tsv";
+  REQUIRE(absl::IsInvalidArgument(Evaluate(options, out)));
 }
 
 TEST_CASE("an evaluation of nothing, of an unknown capture or encoder is refused") {

@@ -109,7 +109,9 @@ TEST_CASE("options that make no sense are refused before anything is written") {
   refuses([](TuningOptions& options) { options.trainer.size = 0; });
 }
 
-TEST_CASE("an evaluation of held-out captures compares three encoders and leaves the adapters") {
+TEST_CASE(
+    "an evaluation of held-out captures compares encoders on both kinds of sentences and leaves "
+    "the adapters") {
   const TemporaryFolder folder;
   EvaluateOptions options;
   options.captures = {"dmtf-mpf", "dmtf-telemetry", "dmtf-catfish"};
@@ -119,17 +121,23 @@ TEST_CASE("an evaluation of held-out captures compares three encoders and leaves
   options.held_out.work = folder.path();
   options.held_out.tuning = Small("");
   options.held_out.tuning.hold_out = {};
+  options.phrasings = folder.At("own.toml");
+  REQUIRE(runtime::WriteFileAtomically(options.phrasings,
+                                       "power_on = [\"Turn on the power of the system.\"]\n")
+              .ok());
   std::ostringstream out;
   const absl::Status status = Evaluate(options, out);
   INFO(status.ToString());
   REQUIRE(status.ok());
   const std::string last = LastLine(out);
-  REQUIRE(last.starts_with("result held_out=dmtf-catfish seeds=2 evaluation_lexical_mrr="));
+  REQUIRE(last.starts_with("result held_out=dmtf-catfish seeds=2 evaluation_lexical_top1="));
   const auto value = [&](const std::string& key) {
     return std::stod(last.substr(last.find(" " + key + "=") + key.size() + 2));
   };
-  REQUIRE(value("evaluation_mrr") > value("evaluation_lexical_mrr"));
-  REQUIRE(value("evaluation_base_mrr") == value("evaluation_lexical_mrr"));
+  REQUIRE(value("evaluation_tuned_mrr") > value("evaluation_lexical_mrr"));
+  REQUIRE(value("evaluation_tuned_top5") >= value("evaluation_tuned_top1"));
+  REQUIRE(value("own_words_tuned_mrr") > 0.3);
+  REQUIRE_FALSE(Contains(last, "said_"));
   const auto adapter = embedding::ReadAdapter(folder.At("dmtf-catfish-2")).value();
   REQUIRE(adapter.captures == std::vector<std::string>{"dmtf-mpf", "dmtf-telemetry"});
 }
