@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains a job, simulates the same cluster with the costs that the run has measured, and prints both as one line of JSON.
 
-    python3 tests/bars/predicted_speed.py FOLDER FILE [--preset NAME] [--minutes N] [--set section.key=value]...
+    python3 tests/bars/predicted_speed.py FOLDER FILE [--preset NAME] [--minutes N] [--set section.key=value]... [--costs RUN]
 
-The costs and the measured rate are of the same seconds of one run: the second half of its measurements. The machine that is
-simulated has as many processors as other programs left to the run in these seconds.
+Unless costs of another run are given, the costs and the measured rate are of the same seconds: the second half of the run's
+measurements. The machine that is simulated has as many processors as other programs left to the run in these seconds.
 """
 
 import argparse
@@ -106,6 +106,7 @@ def main():
     parser.add_argument("file")
     parser.add_argument("--preset")
     parser.add_argument("--minutes", default="1")
+    parser.add_argument("--costs", help="folder of another run")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     arguments = parser.parse_args()
     cluster = [arguments.file, *(["--preset", arguments.preset] if arguments.preset else []), *flags_of(arguments.settings)]
@@ -119,8 +120,8 @@ def main():
     positions = second_half(rows)
 
     def simulate(processors):
-        command = [SHOAL, "simulate", *cluster, "--costs", str(run), "--processors", f"{processors:.4f}", "--seconds", "120",
-                   "--format", "json"]
+        command = [SHOAL, "simulate", *cluster, "--costs", arguments.costs or str(run), "--processors", f"{processors:.4f}",
+                   "--seconds", "120", "--format", "json"]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
     found = compare([rows[position] for position in positions], machine.busy_between(positions[0], positions[-1]), simulate)
