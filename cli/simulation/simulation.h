@@ -6,7 +6,8 @@
 // of their machine; answers are held back while replay has no room; learners fetch the next round
 // while they update; a round begins when every rank has its share, and the slowest rank decides.
 // What it leaves out: differences between rows, episodes, catalogs and contents, evaluations,
-// failures. Each environment takes the mean step.
+// failures, and that a scheduler runs a thread at once that has slept. Each environment takes the
+// mean step.
 //
 // It is deterministic: equal inputs give equal results.
 #pragma once
