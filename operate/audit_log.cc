@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/file_failure.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
@@ -26,9 +26,7 @@ using Json = nlohmann::json;
 
 absl::Status LogFailed(const std::string& action, const std::string& path) {
   const int error = errno;
-  const std::string text = action + " " + path + ": " + std::strerror(error);
-  return error == ENOSPC || error == EDQUOT ? runtime::ResourceExhausted(text)
-                                            : runtime::Internal(text);
+  return runtime::FileFailure(error, action + " " + path);
 }
 
 }  // namespace
@@ -52,7 +50,7 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) {
-    return runtime::Internal("cannot make folder " + folder.string() + ": " + error.message());
+    return runtime::FileFailure(error.value(), "cannot make folder " + folder.string());
   }
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0) return LogFailed("cannot open", path);

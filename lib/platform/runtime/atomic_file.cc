@@ -14,6 +14,8 @@
 #include <memory>
 #include <system_error>
 
+#include "platform/runtime/file_failure.h"
+
 namespace shoal::runtime {
 namespace {
 
@@ -33,10 +35,8 @@ class Descriptor {
 
 absl::Status SystemError(const std::string& action, const std::string& path) {
   const int error = errno;
-  const std::string message = action + " " + path + ": " + std::strerror(error);
-  if (error == ENOENT) return NotFound(message);
-  if (error == ENOSPC || error == EDQUOT) return ResourceExhausted(message);
-  return Internal(message);
+  const absl::Status failure = FileFailure(error, action + " " + path);
+  return error == ENOENT ? NotFound(Message(failure)) : failure;
 }
 
 // Files of this size and more bypass the page cache, whose memory has to be found and filled first,
@@ -120,7 +120,7 @@ absl::StatusOr<std::string> MakeFolderOf(const std::string& path) {
   std::string folder = parent.empty() ? "." : parent;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return Internal("cannot make folder " + folder + ": " + error.message());
+  if (error) return FileFailure(error.value(), "cannot make folder " + folder);
   return folder;
 }
 

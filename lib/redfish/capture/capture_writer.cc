@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "platform/content/content_key.h"
+#include "platform/runtime/file_failure.h"
 #include "redfish/capture/capture.h"
 #include "redfish/capture/uri.h"
 
@@ -39,9 +39,7 @@ bool IsSegment(std::string_view segment) {
 }
 
 absl::Status Failed(const std::string& action, const fs::path& path, std::error_code error) {
-  const std::string text = action + " " + path.string() + ": " + error.message();
-  return error == std::errc::no_space_on_device ? runtime::ResourceExhausted(text)
-                                                : runtime::Internal(text);
+  return runtime::FileFailure(error.value(), action + " " + path.string());
 }
 
 // Syncs everything written to the file system of `folder`: one call instead of two for each file.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "platform/content/content_key.h"
+#include "platform/runtime/file_failure.h"
 
 namespace shoal::discovery {
 namespace {
@@ -27,9 +27,7 @@ std::string MarkOf(std::string_view text) { return content::Sha256Hex(text).subs
 
 absl::Status Failed(const std::string& action, const std::string& path) {
   const int error = errno;
-  const std::string text = action + " " + path + ": " + std::strerror(error);
-  return error == ENOSPC || error == EDQUOT ? runtime::ResourceExhausted(text)
-                                            : runtime::Internal(text);
+  return runtime::FileFailure(error, action + " " + path);
 }
 
 std::optional<Json> ParseLine(std::string_view line) {
@@ -49,7 +47,7 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path, 
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) {
-    return runtime::Internal("cannot make folder " + folder.string() + ": " + error.message());
+    return runtime::FileFailure(error.value(), "cannot make folder " + folder.string());
   }
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return Failed("cannot open", path);
