@@ -94,7 +94,10 @@ absl::Status Learner::JoinEpoch() {
   std::array<double, 2> newest = {static_cast<double>(own), static_cast<double>(first)};
   SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(newest)));
   const auto epoch = static_cast<std::uint64_t>(newest[0] > 0 ? newest[0] + 1 : newest[1]);
-  if (parts_->checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(WriteEpoch(file, epoch));
+  if (parts_->checkpoints->keeps()) {
+    SHOAL_RETURN_IF_ERROR(runtime::Annotate(WriteEpoch(file, epoch),
+                                            "epoch " + std::to_string(epoch) + " cannot begin"));
+  }
   // Nobody publishes a version of an epoch that could be taken again.
   SHOAL_RETURN_IF_ERROR(parts_->reducer->Barrier());
   // In lock step an unroll may have begun before the epoch, in an older version than its first.
@@ -278,8 +281,7 @@ absl::Status Learner::Train() {
   if (!off_policy) {
     std::vector<UnrollUse> keys;
     for (const DecodedUnroll& unroll : parts.unrolls) keys.push_back(unroll.key);
-    SHOAL_RETURN_IF_ERROR(parts.ledger->Append(
-        parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, keys));
+    SHOAL_RETURN_IF_ERROR(LogUses(keys));
   }
   parts.verdict = {};
   parts.trainer->ScaleRate(parts.breaker->rate_factor());

@@ -3,12 +3,13 @@
 // parameters.
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
-// update, save checkpoints. A checkpoint for which the disk has no room is not saved, and training
-// goes on until the last one; not so in lock step. Rank 0 publishes and reports metrics. Files in
-// the run's folder: epoch, unrolls*.log, quarantine, checkpoints/, and of rank 0 parameters/,
-// learner.jsonl, and fitted.json where a checkpoint of another policy was fitted. Ranks of several
-// machines may have a folder of their own each: checkpoints are divided among these
-// (rl/training/shared_checkpoints.h), and all know epoch and quarantine.
+// update, save checkpoints. Where the disk has no room a checkpoint is not saved, and ids wait in
+// memory (unrolls/unroll_ledger.h): training goes on until the last checkpoint, except in lock
+// step. A rollback needs room for the epoch that it begins. Rank 0 publishes and reports metrics.
+// Files in the run's folder: epoch, unrolls*.log, quarantine, checkpoints/, and of rank 0
+// parameters/, learner.jsonl, and fitted.json where a checkpoint of another policy was fitted.
+// Ranks of several machines may have a folder of their own each: checkpoints are divided among
+// these (rl/training/shared_checkpoints.h), and all know epoch and quarantine.
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
@@ -41,10 +42,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "learner/circuit_breaker.h"
 #include "learner/learner_options.h"
+#include "learner/unrolls/unroll_use.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
@@ -114,7 +117,8 @@ class Learner {
   absl::Status RunExchange();
   // Saves and publishes what training ended with.
   absl::Status Finish();
-  // OUT_OF_RANGE, on all ranks, where the folder of one says that training diverged.
+  // OUT_OF_RANGE, on all ranks, where the folder of one says that training diverged. Where that
+  // cannot be read, the reason, and UNAVAILABLE on the other ranks.
   absl::Status CheckDivergence();
   // Leaves the reason in the folder, for which no learner starts there any more.
   void NoteDivergence(const absl::Status& reason);
@@ -146,6 +150,8 @@ class Learner {
   // Returns false if all ranks must stop.
   absl::StatusOr<bool> RunRound();
   absl::Status Train();
+  // Logs the uses that the next update trains on; also where it returns that their lines can wait.
+  absl::Status LogUses(std::span<const UnrollUse> uses);
   // Tells replay and the demonstration table the new priorities of the unrolls of the round, if the
   // update made any.
   absl::Status UpdatePriorities();

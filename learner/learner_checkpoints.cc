@@ -2,6 +2,7 @@
 // What a learner saves, and what it goes on from.
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -143,6 +144,22 @@ absl::Status Learner::Tolerate(const absl::Status& saved, const std::string& wha
   spdlog::warn("event=not_saved what={} folder={} reason={}", what,
                runtime::Quoted(setup_.run.path()), runtime::Quoted(runtime::Message(saved)));
   if (parts_->reports != nullptr) parts_->reports->RecordNotSaved(what);
+  return absl::OkStatus();
+}
+
+absl::Status Learner::LogUses(std::span<const UnrollUse> uses) {
+  Parts& parts = *parts_;
+  const absl::Status logged = parts.ledger->Append(
+      parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, uses);
+  if (!logged.ok() && !CanWait(logged)) return logged;
+  const bool waited = std::exchange(parts.ids_wait, !logged.ok());
+  if (logged.ok()) {
+    if (waited) spdlog::info("event=saved_again what=unroll_ids");
+    return logged;
+  }
+  if (!waited) return Tolerate(logged, "unroll_ids");
+  // The log would be full of it.
+  if (parts.reports != nullptr) parts.reports->RecordNotSaved("unroll_ids");
   return absl::OkStatus();
 }
 

@@ -77,9 +77,7 @@ absl::StatusOr<collectives::GradientFate> Learner::Holder::Apply(
     return collectives::GradientFate::kRefused;
   }
   const auto update = static_cast<std::uint64_t>(parts_.trainer->updates());
-  if (!note.uses.empty()) {
-    SHOAL_RETURN_IF_ERROR(parts_.ledger->Append(parts_.version.epoch, update + 1, note.uses));
-  }
+  if (!note.uses.empty()) SHOAL_RETURN_IF_ERROR(learner_.LogUses(note.uses));
   parts_.record = {.unrolls = note.unrolls,
                    .mean_use = note.mean_use,
                    .episodes = note.episodes,

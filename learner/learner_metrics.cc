@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/runtime/clock.h"
+#include "platform/runtime/log.h"
 
 namespace shoal::learner {
 namespace {
@@ -213,12 +214,12 @@ nlohmann::ordered_json ToJson(const UpdateRecord& record) {
 
 absl::StatusOr<std::unique_ptr<LearnerMetrics>> LearnerMetrics::Create(const std::string& path,
                                                                        runtime::Metrics& metrics) {
-  std::ofstream file(path, std::ios::app);
-  if (!file) return runtime::Internal("cannot append to " + path);
+  SHOAL_ASSIGN_OR_RETURN(auto file, runtime::AppendedFile::Open(path));
   return std::unique_ptr<LearnerMetrics>(new LearnerMetrics(std::move(file), metrics));
 }
 
-LearnerMetrics::LearnerMetrics(std::ofstream file, runtime::Metrics& metrics)
+LearnerMetrics::LearnerMetrics(std::unique_ptr<runtime::AppendedFile> file,
+                               runtime::Metrics& metrics)
     : file_(std::move(file)),
       metrics_(metrics),
       updates_(metrics.Counter("shoal_updates_total", "Updates of the parameters")),
@@ -247,10 +248,25 @@ void LearnerMetrics::RecordGradient(const std::string& fate) {
 
 void LearnerMetrics::RecordNotSaved(const std::string& what) {
   metrics_
-      .Counter(TrainingMetric("not_saved_total", "saves", "what the disk had no room for",
-                              "Checkpoints and parameters that were not saved: the disk is full."),
+      .Counter(TrainingMetric(
+                   "not_saved_total", "saves", "what the disk had no room for",
+                   "Checkpoints, parameters, ids of unrolls and lines of metrics that were not "
+                   "saved when they were due."),
                {{"what", what}})
       .Increment();
+}
+
+void LearnerMetrics::Write(const std::string& line) {
+  const absl::Status written = file_->Append(line + "\n");
+  const bool was_missing = std::exchange(line_is_missing_, !written.ok());
+  if (written.ok()) {
+    if (was_missing) spdlog::info("event=saved_again what=metrics");
+    return;
+  }
+  RecordNotSaved("metrics");
+  if (was_missing) return;
+  spdlog::warn("event=not_saved what=metrics reason={}",
+               runtime::Quoted(runtime::Message(written)));
 }
 
 void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) {
@@ -266,7 +282,7 @@ void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) 
                                        {"undone_after_update", update},
                                        {"reason", reason},
                                        {"action", action}};
-  file_ << line.dump() << std::endl;
+  Write(line.dump());
 }
 
 void LearnerMetrics::RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause) {
@@ -309,7 +325,7 @@ void LearnerMetrics::RecordCloning(const algorithms::CloningReport& report, std:
                                        {"cloning_agreement", report.agreement},
                                        {"entropy", report.entropy},
                                        {"gradient_norm", report.gradient_norm}};
-  file_ << line.dump() << std::endl;
+  Write(line.dump());
 }
 
 void LearnerMetrics::RecordRanks(const collectives::RankTimes& times) {
@@ -390,7 +406,7 @@ void LearnerMetrics::Record(const UpdateRecord& record) {
   count("condemned", record.counts.condemned, last_.condemned);
   count("invalid", record.counts.invalid, last_.invalid);
   last_ = record.counts;
-  file_ << ToJson(record).dump() << std::endl;
+  Write(ToJson(record).dump());
 }
 
 }  // namespace shoal::learner

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports each update of a learner: Prometheus metrics, and one line of learner.jsonl.
+// Reports each update of a learner: Prometheus metrics, and one line of learner.jsonl. A line for
+// which the disk has no room is left out, which the log says once and a metric counts.
 //
 // Only rank 0 has one. Not thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "learner/circuit_breaker.h"
 #include "learner/unrolls/episode_returns.h"
 #include "learner/unrolls/round.h"
+#include "platform/runtime/appended_file.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/policy_trainer.h"
@@ -66,8 +67,8 @@ struct UpdateRecord {
 
 class LearnerMetrics {
  public:
-  // Appends to `path`. `metrics` must outlive this object. Returns INTERNAL if the file cannot be
-  // opened.
+  // Appends to `path`. `metrics` must outlive this object. The errors are those of
+  // runtime::AppendedFile.
   static absl::StatusOr<std::unique_ptr<LearnerMetrics>> Create(const std::string& path,
                                                                 runtime::Metrics& metrics);
 
@@ -79,7 +80,8 @@ class LearnerMetrics {
   void RecordCloning(const algorithms::CloningReport& report, std::int64_t planned);
   // Counts an update that failed and changed nothing.
   void RecordFailure();
-  // Counts a checkpoint or parameters, as `what` says, that the disk had no room for.
+  // Counts a checkpoint, parameters, ids of unrolls or a line of this file, as `what` says, that
+  // the disk had no room for.
   void RecordNotSaved(const std::string& what);
   // Counts a verdict that undid the update after `update`.
   void RecordVerdict(std::int64_t update, const Verdict& verdict);
@@ -89,11 +91,15 @@ class LearnerMetrics {
   void RecordGroupChanges(const std::map<std::string, std::int64_t>& by_cause);
 
  private:
-  LearnerMetrics(std::ofstream file, runtime::Metrics& metrics);
+  LearnerMetrics(std::unique_ptr<runtime::AppendedFile> file, runtime::Metrics& metrics);
+  // Appends a line, given without its newline.
+  void Write(const std::string& line);
   void RecordRanks(const collectives::RankTimes& times);
   void RecordByCause(const std::map<std::string, std::int64_t>& by_cause, runtime::MetricInfo info);
 
-  std::ofstream file_;
+  const std::unique_ptr<runtime::AppendedFile> file_;
+  // Whether the last line was left out.
+  bool line_is_missing_ = false;
   runtime::Metrics& metrics_;
   prometheus::Counter& updates_;
   prometheus::Counter& failures_;

@@ -108,6 +108,8 @@ struct Learner::Parts {
   double inserted_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
+  // Whether ids of trained unrolls wait for room on the disk.
+  bool ids_wait = false;
   // The number of unrolls of this rank in a round, and the largest of any rank.
   std::size_t share = 0;
   std::size_t largest_share = 0;

@@ -33,17 +33,22 @@ std::string DivergenceFile(const std::string& run_folder) { return run_folder + 
 absl::Status Learner::CheckDivergence() {
   const std::string file = DivergenceFile(setup_.run.path());
   const absl::StatusOr<std::string> reason = runtime::ReadFile(file);
-  std::array<double, 1> found = {absl::IsNotFound(reason.status()) ? 0.0 : 1.0};
-  const bool own = found[0] > 0;
+  const bool unknown = !reason.ok() && !absl::IsNotFound(reason.status());
+  std::array<double, 2> found = {reason.ok() ? 1.0 : 0.0, unknown ? 1.0 : 0.0};
   SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(found)));
-  if (found[0] == 0) return absl::OkStatus();
-  if (!own) return runtime::OutOfRange("another rank's folder says that training diverged");
-  const std::string said = reason.ok() ? *reason : runtime::Message(reason.status());
+  if (unknown) return runtime::Annotate(reason.status(), "whether training diverged is unknown");
+  if (!reason.ok() && found[0] > 0) {
+    return runtime::OutOfRange("another rank's folder says that training diverged");
+  }
+  if (found[1] > 0) {
+    return runtime::Unavailable("another rank cannot read whether training diverged");
+  }
+  if (!reason.ok()) return absl::OkStatus();
   return runtime::OutOfRange(
       file +
       " is there, so nothing is trained: remove it to go on from the last checkpoint, or use "
       "shoal train --resume. It says: " +
-      std::string(absl::StripTrailingAsciiWhitespace(said)));
+      std::string(absl::StripTrailingAsciiWhitespace(*reason)));
 }
 
 void Learner::NoteDivergence(const absl::Status& reason) {
@@ -146,8 +151,11 @@ absl::Status Learner::Condemn(const SavedState& saved) {
   const std::vector<VersionRange> ranges =
       VersionsAfter(saved.version, parts.version, saved.number == parts.epoch_number);
   parts.quarantine->Add(ranges);
-  if (parts.checkpoints->keeps()) SHOAL_RETURN_IF_ERROR(parts.quarantine->Write());
-  if (rank() != 0) return absl::OkStatus();
+  const absl::Status written = parts.checkpoints->keeps()
+                                   ? runtime::Annotate(parts.quarantine->Write(),
+                                                       "versions that were condemned are not kept")
+                                   : absl::OkStatus();
+  if (rank() != 0) return written;
   SHOAL_ASSIGN_OR_RETURN(const auto shards,
                          transport::AddressList::Create(
                              setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
@@ -166,7 +174,7 @@ absl::Status Learner::Condemn(const SavedState& saved) {
                        : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
     }
   }
-  return absl::OkStatus();
+  return written;
 }
 
 }  // namespace shoal::learner

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/unrolls/unroll_ledger.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -18,13 +12,10 @@
 #include <vector>
 
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/file_failure.h"
 
 namespace shoal::learner {
 namespace {
-
-absl::Status SystemError(std::string_view what, const std::string& path) {
-  return runtime::Internal(std::string(what) + " " + path + ": " + std::strerror(errno));
-}
 
 std::optional<UnrollUse> ParseLine(std::string_view line) {
   std::array<std::uint64_t, 6> numbers{};
@@ -46,27 +37,6 @@ std::optional<UnrollUse> ParseLine(std::string_view line) {
   }
   return UnrollUse{.id = {numbers[0], numbers[1], numbers[2]},
                    .use = static_cast<std::uint32_t>(numbers.back())};
-}
-
-// Cuts only this rank's log, since other ranks may be appending to theirs.
-absl::Status CutTornLine(const std::string& path) {
-  SHOAL_ASSIGN_OR_RETURN(const std::string bytes, runtime::ReadFile(path));
-  const std::size_t newline = bytes.rfind('\n');
-  const std::size_t whole = newline == std::string::npos ? 0 : newline + 1;
-  if (whole == bytes.size()) return absl::OkStatus();
-  if (truncate(path.c_str(), static_cast<off_t>(whole)) != 0) return SystemError("truncate", path);
-  return absl::OkStatus();
-}
-
-absl::Status WriteAll(int file, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return SystemError("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  if (fdatasync(file) != 0) return SystemError("sync", path);
-  return absl::OkStatus();
 }
 
 std::vector<std::string> LogsIn(const std::string& folder, std::error_code& error) {
@@ -91,18 +61,14 @@ absl::StatusOr<std::unique_ptr<UnrollLedger>> UnrollLedger::Create(
       std::unique_ptr<UnrollLedger>(new UnrollLedger(std::max<std::size_t>(options.window, 1)));
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
-  if (error) return runtime::Internal("make " + options.folder + ": " + error.message());
-  const std::string own = options.folder + "/" + LedgerFileName(options.rank);
-  if (std::filesystem::exists(own, error)) SHOAL_RETURN_IF_ERROR(CutTornLine(own));
+  if (error) return runtime::FileFailure(error.value(), "cannot make folder " + options.folder);
+  // Others may be appending to theirs.
+  SHOAL_ASSIGN_OR_RETURN(ledger->file_, runtime::AppendedFile::Open(options.folder + "/" +
+                                                                    LedgerFileName(options.rank)));
   const std::vector<std::string> logs = LogsIn(options.folder, error);
-  if (error) return runtime::Internal("list " + options.folder + ": " + error.message());
+  if (error) return runtime::FileFailure(error.value(), "cannot list " + options.folder);
   for (const std::string& path : logs) SHOAL_RETURN_IF_ERROR(ledger->Load(path));
-  SHOAL_RETURN_IF_ERROR(ledger->Open(own));
   return ledger;
-}
-
-UnrollLedger::~UnrollLedger() {
-  if (file_ >= 0) close(file_);
 }
 
 absl::Status UnrollLedger::Load(const std::string& path) {
@@ -122,11 +88,6 @@ absl::Status UnrollLedger::Load(const std::string& path) {
   }
 }
 
-absl::Status UnrollLedger::Open(const std::string& path) {
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  return file_ < 0 ? SystemError("open", path) : absl::OkStatus();
-}
-
 void UnrollLedger::Add(const UnrollUse& key) {
   if (!keys_.insert(key).second) return;
   order_.push_back(key);
@@ -142,15 +103,26 @@ std::vector<UnrollUse> UnrollLedger::Newest(std::size_t count) const {
 
 absl::Status UnrollLedger::Append(std::uint64_t epoch, std::uint64_t update,
                                   std::span<const UnrollUse> keys) {
-  std::string lines;
   for (const UnrollUse& key : keys) {
-    lines += std::to_string(key.id.environment_id) + ' ' + std::to_string(key.id.incarnation) +
-             ' ' + std::to_string(key.id.first_sequence) + ' ' + std::to_string(epoch) + ' ' +
-             std::to_string(update) + ' ' + std::to_string(key.use) + '\n';
+    unwritten_ += std::to_string(key.id.environment_id) + ' ' + std::to_string(key.id.incarnation) +
+                  ' ' + std::to_string(key.id.first_sequence) + ' ' + std::to_string(epoch) + ' ' +
+                  std::to_string(update) + ' ' + std::to_string(key.use) + '\n';
   }
-  SHOAL_RETURN_IF_ERROR(WriteAll(file_, lines, "the log of unroll ids"));
+  unwritten_lines_ += keys.size();
+  const absl::Status written = file_->AppendSynced(unwritten_);
+  if (!written.ok() && !absl::IsResourceExhausted(written)) return written;
   for (const UnrollUse& key : keys) Add(key);
-  return absl::OkStatus();
+  if (written.ok()) {
+    unwritten_.clear();
+    unwritten_lines_ = 0;
+    return written;
+  }
+  std::size_t forgotten = 0;
+  for (; unwritten_lines_ > window_; --unwritten_lines_) {
+    forgotten = unwritten_.find('\n', forgotten) + 1;
+  }
+  unwritten_.erase(0, forgotten);
+  return written;
 }
 
 }  // namespace shoal::learner

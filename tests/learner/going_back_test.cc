@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learners whose training goes astray, or whose checkpoints have no room.
-#include <unistd.h>
-
+// Learners whose training goes astray.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
@@ -159,48 +157,17 @@ TEST_CASE("training that has no whole checkpoint to go back to ends with OUT_OF_
   REQUIRE_FALSE(quarantine.Contains({1, 6}));
 }
 
-namespace {
-
-// Takes all room from the next file of this name that is written in the folder of a run.
-void FillDisk(const LearnerSetup& setup, const std::string& name) {
-  const std::string path = setup.run.path() + "/" + name + ".tmp-" + std::to_string(::getpid());
-  std::filesystem::create_symlink("/dev/full", path);
-}
-
-}  // namespace
-
-TEST_CASE("a disk that is full costs a checkpoint, and no training") {
+TEST_CASE("whether training diverged is asked of a file that can be read, and of no other error") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.keep_checkpoints = 1;
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 2) FillDisk(setup, "checkpoints/LATEST");
-  });
-  INFO(end);
-  REQUIRE(end.ok());
-  REQUIRE(Lines(setup).size() == kUpdates);
-  REQUIRE(NewestCheckpoint(setup) == kUpdates);
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(setup.run.path() + "/checkpoints")) {
-    names.insert(entry.path().filename());
+  const LearnerSetup setup = Setup(folder, shard.address());
+  std::filesystem::create_directories(setup.run.path() + "/diverged");
+  for (const absl::Status& end : RunLearners(setup, 0)) {
+    INFO(end);
+    REQUIRE_FALSE(absl::IsOutOfRange(end));
+    REQUIRE(runtime::Message(end).find("whether training diverged") != std::string::npos);
   }
-  REQUIRE(names == std::set<std::string>{"LATEST", "checkpoint-000000000004"});
-}
-
-TEST_CASE("a run whose last checkpoint has no room ends with an error that names the folder") {
-  const doubles::TemporaryFolder folder;
-  replay::ShardServer shard({.name = "unrolls"});
-  Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.checkpoint_every_updates = 100;
-  setup.learner.checkpoint_every_seconds = 1e6;
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum == 1) FillDisk(setup, "checkpoints/LATEST");
-  });
-  REQUIRE(absl::IsResourceExhausted(end));
-  REQUIRE(runtime::Message(end).starts_with(setup.run.path() + "/checkpoints has room for "));
 }
 
 }  // namespace shoal::learner

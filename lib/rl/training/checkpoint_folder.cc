@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/file_failure.h"
 
 namespace shoal::training {
 namespace {
@@ -54,42 +55,42 @@ std::vector<std::string> Names(const std::string& root) {
   return names;
 }
 
-bool IsFull(const std::error_code& error) {
-  return error == std::errc::no_space_on_device || error.value() == EDQUOT;
-}
-
 absl::Status SyncFolder(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return runtime::Internal("cannot open folder " + path);
   const int error = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
-  if (error == 0) return absl::OkStatus();
-  const std::error_code code(error, std::generic_category());
-  const std::string text = "cannot sync folder " + path + ": " + code.message();
-  return IsFull(code) ? runtime::ResourceExhausted(text) : runtime::Internal(text);
+  return error == 0 ? absl::OkStatus() : runtime::FileFailure(error, "cannot sync folder " + path);
 }
 
 // Puts the folder `from` in the place of `to`, which may exist. On a file system that can exchange
 // two folders there is no moment without either; on others Begin finishes what a crash interrupts.
+// After an error `to` is what it was.
 absl::Status Replace(const std::string& from, const std::string& to) {
   if (!fs::exists(to)) {
     fs::rename(from, to);
     return absl::OkStatus();
   }
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
-    fs::remove_all(from);
+    // What stays is removed when the next one begins.
+    std::error_code ignored;
+    fs::remove_all(from, ignored);
     return absl::OkStatus();
   }
-  if (errno != EINVAL && errno != ENOSYS) {
-    return runtime::Internal("cannot rename " + from + ": " +
-                             std::generic_category().message(errno));
+  if (const int error = errno; error != EINVAL && error != ENOSYS) {
+    return runtime::FileFailure(error, "cannot rename " + from);
   }
   // While `to` is away, `from` is whole.
   const std::string replaced = from + "-replaced";
   fs::remove_all(replaced);
   fs::rename(to, replaced);
-  fs::rename(from, to);
-  fs::remove_all(replaced);
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) {
+    fs::rename(replaced, to);
+    return runtime::FileFailure(error.value(), "cannot rename " + from);
+  }
+  fs::remove_all(replaced, error);
   return absl::OkStatus();
 }
 
@@ -98,8 +99,8 @@ absl::Status Guarded(const std::string& root, const Work& work) {
   try {
     return work();
   } catch (const fs::filesystem_error& error) {
-    const std::string text = "checkpoint in " + root + ": " + error.what();
-    return IsFull(error.code()) ? runtime::ResourceExhausted(text) : runtime::Internal(text);
+    return runtime::FileFailure(error.code().value(),
+                                "checkpoint in " + root + ", at " + error.path1().string());
   } catch (const std::exception& error) {
     return runtime::Internal("checkpoint in " + root + ": " + error.what());
   }
@@ -153,16 +154,43 @@ absl::Status CheckpointFolder::Put(std::int64_t number, const std::string& name,
 
 absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const {
   const std::string writing = WritingPathOf(manifest.number);
-  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(writing + "/" + kManifest, ToText(manifest)));
-  return Guarded(root_, [&]() -> absl::Status {
+  const bool replaces = Has(manifest.number);
+  const absl::Status committed = Guarded(root_, [&]() -> absl::Status {
+    SHOAL_RETURN_IF_ERROR(
+        runtime::WriteFileAtomically(writing + "/" + kManifest, ToText(manifest)));
     SHOAL_RETURN_IF_ERROR(Replace(writing, PathOf(manifest.number)));
-    SHOAL_RETURN_IF_ERROR(SyncFolder(root_));
-    return runtime::WriteFileAtomically(root_ + "/" + kLatest, FolderName(manifest.number) + "\n");
+    return SyncFolder(root_);
+  });
+  if (!committed.ok()) {
+    SHOAL_RETURN_IF_ERROR(Remove(writing));
+    if (!replaces) SHOAL_RETURN_IF_ERROR(Withdraw(manifest.number));
+    return committed;
+  }
+  runtime::WriteFileAtomically(root_ + "/" + kLatest, FolderName(manifest.number) + "\n")
+      .IgnoreError();
+  return committed;
+}
+
+bool CheckpointFolder::Has(std::int64_t number) const {
+  std::error_code unknown;
+  return fs::exists(PathOf(number), unknown);
+}
+
+absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
+  return Remove(PathOf(number));
+}
+
+absl::Status CheckpointFolder::Remove(const std::string& path) const {
+  return Guarded(root_, [&] {
+    // Without it the others count for nothing.
+    fs::remove(path + "/" + kManifest);
+    fs::remove_all(path);
+    return absl::OkStatus();
   });
 }
 
 absl::Status CheckpointFolder::KeepNewest(std::int64_t newest, std::int64_t keep) const {
-  return Guarded(root_, [&] {
+  const absl::Status removed = Guarded(root_, [&] {
     std::vector<std::int64_t> numbers;
     for (const std::string& name : Names(root_)) {
       if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);
@@ -176,6 +204,7 @@ absl::Status CheckpointFolder::KeepNewest(std::int64_t newest, std::int64_t keep
     }
     return absl::OkStatus();
   });
+  return absl::IsResourceExhausted(removed) ? absl::OkStatus() : removed;
 }
 
 std::vector<CheckpointManifest> CheckpointFolder::Manifests(

@@ -4,8 +4,9 @@
 //
 // <root>/checkpoint-<number>/ holds files and manifest.json (checkpoint_manifest.h). It is written
 // as <root>/.writing-checkpoint-<number>, synced and renamed, so a crash leaves the previous one.
-// <root>/LATEST names the last checkpoint, for people. Reading believes no file whose size and
-// digest are not those of a manifest.
+// <root>/LATEST names the last checkpoint, for people: nothing reads it, and it names an older one
+// where the disk had no room for it. Reading believes no file whose size and digest are not those
+// of a manifest.
 //
 // Thread-safe; only one writer at a time may use a root. Besides the errors named below, functions
 // return those of runtime::WriteFileAtomically, INTERNAL with the system's reason, and
@@ -33,11 +34,16 @@ class CheckpointFolder {
   absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
   // Removes what was begun and has no manifest.
   absl::Status RemoveUncommitted() const;
-  // Makes what was put a checkpoint, in place of one of the same number.
+  // Makes what was put a checkpoint, in place of one of the same number. After an error there is no
+  // checkpoint of this number that there was not before.
   absl::Status Commit(const CheckpointManifest& manifest) const;
+  // Whether there is a checkpoint of this number, be it whole or not.
+  bool Has(std::int64_t number) const;
+  // Makes a checkpoint count no longer, and removes it.
+  absl::Status Withdraw(std::int64_t number) const;
   // Removes all but the newest `keep` (at least 1) of the checkpoints up to `newest`, and what was
   // never committed. Later ones stay: they are of a run that could not be loaded, and count for
-  // nothing here.
+  // nothing here. So does what a full disk has no room to remove, until the next call.
   absl::Status KeepNewest(std::int64_t newest, std::int64_t keep) const;
 
   // Returns the manifests of this folder, newest first; also of checkpoints that a crash kept from
@@ -53,6 +59,8 @@ class CheckpointFolder {
  private:
   std::string PathOf(std::int64_t number) const;
   std::string WritingPathOf(std::int64_t number) const;
+  // Removes a folder, its manifest first.
+  absl::Status Remove(const std::string& path) const;
 
   const std::string root_;
 };

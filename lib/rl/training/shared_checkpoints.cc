@@ -404,8 +404,14 @@ absl::Status SharedCheckpoints::Settle() {
   writing_.Join();
   if (folders() == 1) return own_.status();
   SHOAL_ASSIGN_OR_RETURN(const CheckpointManifest manifest, Agree());
+  const bool replaces = folder_.Has(manifest.number);
   const absl::Status committed = keeps() ? folder_.Commit(manifest) : absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(ShareStatus(committed, reducer_));
+  const absl::Status shared = ShareStatus(committed, reducer_);
+  if (absl::IsResourceExhausted(shared) && keeps() && !replaces) {
+    // Those for which another disk has no room do not count here either, since all go on.
+    SHOAL_RETURN_IF_ERROR(folder_.Withdraw(manifest.number));
+  }
+  SHOAL_RETURN_IF_ERROR(shared);
   return keeps() ? folder_.KeepNewest(manifest.number, keep_) : absl::OkStatus();
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that are killed at any moment while they save a checkpoint, and disks that take their time.
+// Ranks that are killed at any moment while they save a checkpoint, and disks that take their time
+// or are full.
 //
-// The functions that change a disk are replaced by ones that count the calls, and wait or end the
-// process at one of them.
+// The functions that change a disk are replaced by ones that count the calls, and wait, fail or end
+// the process at one of them.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -13,8 +14,10 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <optional>
 #include <thread>
 
+#include "tests/doubles/full_disk.h"
 #include "tests/rl/training/machines.h"
 
 namespace shoal::training {
@@ -25,6 +28,12 @@ constexpr int kKilled = 77;
 // The number of the call that is the last; 0: none.
 std::atomic<int> last_call{0};
 std::atomic<int> calls{0};
+
+// The number of the first call without room, of those that need some, and whether later ones have
+// none either; 0: all have room.
+std::atomic<int> full_at_call{0};
+std::atomic<bool> stays_full{false};
+std::atomic<int> refused{0};
 
 // Whether folders can be exchanged.
 std::atomic<bool> exchanges{true};
@@ -41,6 +50,38 @@ template <typename Result, typename... Arguments>
 Result Counted(long number, Arguments... arguments) {
   Count();
   return static_cast<Result>(::syscall(number, arguments...));
+}
+
+// Counts a call that needs room, and returns whether there is none.
+bool IsFull() {
+  if (full_at_call.load() == 0) return false;
+  const int call = calls.fetch_add(1) + 1;
+  if (call < full_at_call.load() || (call > full_at_call.load() && !stays_full)) return false;
+  ++refused;
+  errno = ENOSPC;
+  return true;
+}
+
+// Whether what is written there goes to a disk without room.
+bool IsFull(int file) {
+  if (doubles::FullDisk::HasNoRoom(file)) {
+    errno = ENOSPC;
+    return true;
+  }
+  struct stat info {};
+  return ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && IsFull();
+}
+
+template <typename Result, typename... Arguments>
+Result WithRoom(long number, Arguments... arguments) {
+  if (IsFull()) return -1;
+  return Counted<Result>(number, arguments...);
+}
+
+// A disk that stays full has room for other names of what is there.
+template <typename... Arguments>
+int Renamed(long number, Arguments... arguments) {
+  return stays_full ? Counted<int>(number, arguments...) : WithRoom<int>(number, arguments...);
 }
 
 // Saves a checkpoint in a process of its own, whose ranks are all killed at the given call. Returns
@@ -71,15 +112,16 @@ bool SavesBeforeCall(const Machines& machines, std::size_t ranks, std::int64_t n
 
 extern "C" {
 ssize_t write(int file, const void* bytes, size_t size) {
+  if (shoal::training::IsFull(file)) return -1;
   return shoal::training::Counted<ssize_t>(SYS_write, file, bytes, size);
 }
 // The kernel keeps what a process has written before it is killed.
 int fsync(int) {
   shoal::training::Count();
-  return 0;
+  return shoal::training::IsFull() ? -1 : 0;
 }
 int rename(const char* from, const char* to) noexcept {
-  return shoal::training::Counted<int>(SYS_rename, from, to);
+  return shoal::training::Renamed(SYS_rename, from, to);
 }
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned int flags) noexcept {
@@ -87,10 +129,10 @@ int renameat2(int from_folder, const char* from, int to_folder, const char* to,
     errno = EINVAL;
     return -1;
   }
-  return shoal::training::Counted<int>(SYS_renameat2, from_folder, from, to_folder, to, flags);
+  return shoal::training::Renamed(SYS_renameat2, from_folder, from, to_folder, to, flags);
 }
 int mkdir(const char* path, mode_t mode) noexcept {
-  return shoal::training::Counted<int>(SYS_mkdir, path, mode);
+  return shoal::training::WithRoom<int>(SYS_mkdir, path, mode);
 }
 int unlink(const char* path) noexcept { return shoal::training::Counted<int>(SYS_unlink, path); }
 int unlinkat(int folder, const char* path, int flags) noexcept {
@@ -137,6 +179,75 @@ TEST_CASE("so do ranks that are killed while they write a checkpoint again") {
   exchanges = GENERATE(true, false);
   RequireLoadableAfterEachCall(ranks, 2, 2);
   exchanges = true;
+}
+
+// Fills the disk at every call while ranks save `number` after `before`, for that call or for good,
+// and requires that what they then believe to be saved is what a group that starts would load.
+void RequireTruthOnFullDisk(std::size_t ranks, std::int64_t before, std::int64_t number) {
+  bool was_full = true;
+  for (int call = 1; was_full; ++call) {
+    INFO(ranks << " ranks, full at call " << call << (stays_full ? " for good" : ""));
+    REQUIRE(call < 1000);
+    const Machines machines;
+    Save(machines, OneEach(ranks), 1);
+    Save(machines, OneEach(ranks), before);
+    refused = 0;
+    calls = 0;
+    full_at_call = call;
+    const auto ends = doubles::TryRanks(ranks, [&](std::size_t rank, GradientReducer& reducer) {
+      return SaveOnRank(machines.Of(rank), reducer, number);
+    });
+    full_at_call = 0;
+    was_full = refused.load() > 0;
+    const Found found = Load(machines, OneEach(ranks));
+    INFO(found.status << ", saving ended with " << ends[0]);
+    REQUIRE(found.status.ok());
+    for (const absl::Status& end : ends) REQUIRE(end.ok() == ends[0].ok());
+    REQUIRE(found.checkpoint == StateOf(ends[0].ok() ? number : before));
+    if (!was_full) REQUIRE(ends[0].ok());
+    Save(machines, OneEach(ranks), number + 1);
+    REQUIRE(Load(machines, OneEach(ranks)).checkpoint == StateOf(number + 1));
+  }
+}
+
+TEST_CASE("a checkpoint that a full disk kept from being saved is not the one that is loaded") {
+  const std::size_t ranks = GENERATE(1, 2, 3);
+  stays_full = GENERATE(false, true);
+  RequireTruthOnFullDisk(ranks, 2, 3);
+  stays_full = false;
+}
+
+TEST_CASE("one that is written again while the disk is full stays what it was, or becomes new") {
+  const std::size_t ranks = GENERATE(1, 2);
+  exchanges = GENERATE(true, false);
+  RequireTruthOnFullDisk(ranks, 2, 2);
+  exchanges = true;
+}
+
+TEST_CASE("a rank whose disk is full is named on all ranks, which may try again") {
+  const Machines machines;
+  Save(machines, OneEach(2), 1);
+  std::optional<doubles::FullDisk> full(machines.Of(1));
+  const auto ends = doubles::TryRanks(2, [&](std::size_t rank, GradientReducer& reducer) {
+    return SaveOnRank(machines.Of(rank), reducer, 2);
+  });
+  REQUIRE(full->refused() > 0);
+  full.reset();
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(absl::IsResourceExhausted(end));
+    REQUIRE(doubles::Mentions(end, "a checkpoint of rank 1: " + machines.Of(1) + " has room for"));
+  }
+  REQUIRE(Load(machines, OneEach(2)).checkpoint == StateOf(1));
+  Save(machines, OneEach(2), 3);
+  REQUIRE(Load(machines, OneEach(2)).checkpoint == StateOf(3));
+}
+
+TEST_CASE("a checkpoint counts although LATEST cannot be written") {
+  const Machines machines;
+  fs::create_directories(machines.Of(0) + "/LATEST.tmp-" + std::to_string(::getpid()));
+  REQUIRE(WriteCheckpoint(machines.Of(0), StateOf(1), 3).ok());
+  REQUIRE(ReadNewestCheckpoint(machines.Of(0)).value() == StateOf(1));
 }
 
 TEST_CASE("who begins a checkpoint goes on while the disk takes its time") {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/training/shared_checkpoints.h"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -186,20 +184,6 @@ TEST_CASE("ranks that hold different states save nothing, and both are named") {
     REQUIRE(doubles::Mentions(end, "saved different states as checkpoint 2"));
   }
   RequireFound(machines, OneEach(2), 1);
-}
-
-TEST_CASE("a rank whose disk is full is named on all ranks, which may try again") {
-  const Machines machines;
-  const std::string next = machines.Of(1) + "/LATEST.tmp-" + std::to_string(::getpid());
-  const auto ends =
-      SaveChanged(machines, [&](Checkpoint&) { fs::create_symlink("/dev/full", next); });
-  for (const absl::Status& end : ends) {
-    INFO(end);
-    REQUIRE(absl::IsResourceExhausted(end));
-    REQUIRE(doubles::Mentions(end, "a checkpoint of rank 1: cannot write " + next));
-  }
-  Save(machines, OneEach(2), 3);
-  RequireFound(machines, OneEach(2), 3);
 }
 
 TEST_CASE("a rank whose disk fails is named on all ranks, and the checkpoint before stays") {
