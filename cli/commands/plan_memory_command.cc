@@ -48,7 +48,8 @@ absl::Status AddUpdates(const std::vector<std::string>& arguments, const Effecti
   plan.trained = memory.value("trained", std::int64_t{0});
   const std::string smaller_policy = "smaller layers in [policy]";
   const std::string fewer_rows =
-      "more algorithm.minibatches, fewer learner.round_unrolls or more learner ranks";
+      "more algorithm.accumulation_steps or algorithm.minibatches, fewer learner.round_unrolls or "
+      "more learner ranks";
   const auto add = [&](const char* key, const char* purpose, const std::string& remedy) {
     plan.items.push_back({.process = "learner",
                           .processes = ranks,

@@ -160,6 +160,11 @@ void AlgorithmOptions::Visit(runtime::Visitor& visitor) {
                {.help = "epochs over a batch in one update", .min = 1, .max = 1000});
   visitor.Knob("minibatches", minibatches,
                {.help = "gradient steps in an epoch", .min = 1, .max = 10000});
+  visitor.Knob("accumulation_steps", accumulation_steps,
+               {.help = "parts of a rank's minibatch that run forward and backward one after "
+                        "another, to take less memory; their gradients add up to the same step",
+                .min = 1,
+                .max = 10000});
   visitor.Knob("max_gradient_norm", max_gradient_norm,
                {.help = "gradients are scaled down to this norm; 0: never", .min = 0});
   visitor.Knob("kl_stop", kl_stop,

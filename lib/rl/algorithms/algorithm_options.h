@@ -107,6 +107,10 @@ struct AlgorithmOptions {
   double kl_target = 0.01;
   std::int64_t update_epochs = 3;
   std::int64_t minibatches = 4;
+  // The parts of nearly equal size into which each rank's part of a minibatch is cut. Their
+  // gradients add up before ranks sum them in one call, so a step changes by rounding alone, and
+  // the activations of one part are held at a time.
+  std::int64_t accumulation_steps = 1;
   double max_gradient_norm = 0.5;
   // Epochs over a batch stop once the KL of an epoch exceeds this; 0 for never.
   double kl_stop = 0.0;

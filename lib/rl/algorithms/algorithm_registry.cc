@@ -39,8 +39,9 @@ std::vector<std::string_view> AlgorithmNames() {
 }
 
 absl::StatusOr<std::unique_ptr<const Algorithm>> MakeAlgorithm(const AlgorithmOptions& options) {
-  if (options.update_epochs < 1 || options.minibatches < 1) {
-    return runtime::InvalidArgument("algorithm.update_epochs, algorithm.minibatches: at least 1");
+  if (options.update_epochs < 1 || options.minibatches < 1 || options.accumulation_steps < 1) {
+    return runtime::InvalidArgument(
+        "algorithm.update_epochs, algorithm.minibatches, algorithm.accumulation_steps: at least 1");
   }
   for (const Entry& entry : kAlgorithms) {
     if (options.name == entry.name) return entry.make(options);

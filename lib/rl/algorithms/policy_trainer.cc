@@ -124,6 +124,8 @@ struct PolicyTrainer::State {
   at::Tensor gradients() const { return sum.gradient(); }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
+  // Adds the gradients of the items' losses, in the parts that the options say.
+  MinibatchSums AddGradients(TrainingBatch& batch, std::span<const std::int64_t> items);
   absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch,
                                              std::span<const std::int64_t> items,
                                              GradientSource source, UpdateReport& report);
@@ -190,20 +192,40 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   return absl::OkStatus();
 }
 
+MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch,
+                                                 std::span<const std::int64_t> items) {
+  const LossWeights weights = trained.weights();
+  const auto parts = static_cast<std::size_t>(options.accumulation_steps);
+  at::Tensor noise;
+  if (soft) {
+    noise =
+        Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()), spec, device);
+  }
+  MinibatchSums sums;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::span<const std::int64_t> part = PartOf(items, i, parts);
+    const UpdateData data = batch.data(weights);
+    if (soft) {
+      const at::Tensor of_part =
+          noise.defined()
+              ? noise.narrow(0, part.data() - items.data(), static_cast<std::int64_t>(part.size()))
+              : noise;
+      sums.Add(soft->Add(data, part, of_part, batch.absolute_error));
+    } else {
+      sums.Add(split ? split->Add(data, part, batch.absolute_error)
+                     : gradient.Add(data, part, batch.absolute_error));
+    }
+  }
+  return sums;
+}
+
 // Sums over all ranks, and leaves the gradient of the mean loss in gradients().
 absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
     TrainingBatch& batch, std::span<const std::int64_t> items, GradientSource source,
     UpdateReport& report) {
   training::Stopwatch watch;
-  const LossWeights weights = trained.weights();
   sum.Clear();
-  MinibatchSums sums =
-      soft    ? soft->Add(batch.data(weights), items,
-                          Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()),
-                                        spec, device),
-                          batch.absolute_error)
-      : split ? split->Add(batch.data(weights), items, batch.absolute_error)
-              : gradient.Add(batch.data(weights), items, batch.absolute_error);
+  MinibatchSums sums = AddGradients(batch, items);
   report.gradient_seconds += watch.Lap();
   SHOAL_RETURN_IF_ERROR(sum.OverRanks(source, sums));
   report.reduce_seconds += watch.Lap();

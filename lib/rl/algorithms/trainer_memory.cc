@@ -143,10 +143,9 @@ absl::StatusOr<TrainerMemory> EstimateTrainerMemory(const model::PolicySpec& spe
   const std::int64_t quantiles = spec.has_quantiles() ? options.quantiles : 0;
   memory.batch_bytes = BatchBytes(spec, shape, quantiles);
   const RowFloats row = RowFloatsOf(spec, quantiles);
-  const auto part = [&requirements](std::int64_t items) {
-    return (items + requirements.minibatches - 1) / requirements.minibatches;
-  };
-  // A minibatch has rows, and with a core whole columns.
+  const std::int64_t parts = requirements.minibatches * options.accumulation_steps;
+  const auto part = [parts](std::int64_t items) { return (items + parts - 1) / parts; };
+  // What runs forward and backward at once has rows, and with a core whole columns.
   const std::int64_t rows =
       spec.has_core() ? part(shape.columns) * shape.length : part(shape.length * shape.columns);
   memory.activation_bytes = kFloat * rows * row.with_gradients();

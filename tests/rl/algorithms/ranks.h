@@ -41,6 +41,8 @@ inline UnrollBatch Columns(const UnrollBatch& batch, const model::PolicySpec& sp
   TakeColumns(part.content_index, columns, spec.content_fields.size(), begin, end);
   TakeColumns(part.past_requests, columns, static_cast<std::size_t>(spec.embedding_size), begin,
               end);
+  TakeColumns(part.core_state, columns, static_cast<std::size_t>(spec.core_state_size()), begin,
+              end);
   TakeColumns(part.catalog, columns, 1, begin, end);
   TakeColumns(part.action, columns, 1, begin, end);
   TakeColumns(part.behaviour_log_probability, columns, 1, begin, end);

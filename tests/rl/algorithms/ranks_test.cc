@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::uint64_t kSeed = 3;
 
-AlgorithmOptions Options() {
+AlgorithmOptions Options(std::int64_t accumulation_steps = 1) {
   AlgorithmOptions options;
   options.minibatches = 1;
   options.update_epochs = 3;
+  options.accumulation_steps = accumulation_steps;
   return options;
 }
 
@@ -39,9 +40,9 @@ struct Outcome {
 // Makes an update of each batch.
 absl::StatusOr<std::vector<Outcome>> Train(const model::PolicySpec& spec,
                                            const std::vector<UnrollBatch>& batches,
-                                           collectives::GradientReducer& reducer) {
-  SHOAL_ASSIGN_OR_RETURN(const auto trainer,
-                         PolicyTrainer::Create(spec, Options(), kSeed, reducer));
+                                           collectives::GradientReducer& reducer,
+                                           const AlgorithmOptions& options = Options()) {
+  SHOAL_ASSIGN_OR_RETURN(const auto trainer, PolicyTrainer::Create(spec, options, kSeed, reducer));
   std::vector<Outcome> outcomes;
   for (const UnrollBatch& batch : batches) {
     SHOAL_ASSIGN_OR_RETURN(const UpdateReport report, trainer->Update(batch));
@@ -53,11 +54,12 @@ absl::StatusOr<std::vector<Outcome>> Train(const model::PolicySpec& spec,
 }
 
 // Trains as ranks with the batches of each, and returns the outcomes by rank and update.
-std::vector<std::vector<Outcome>> TrainInRanks(
-    const model::PolicySpec& spec, const std::vector<std::vector<UnrollBatch>>& batches) {
+std::vector<std::vector<Outcome>> TrainInRanks(const model::PolicySpec& spec,
+                                               const std::vector<std::vector<UnrollBatch>>& batches,
+                                               const AlgorithmOptions& options = Options()) {
   std::vector<std::vector<Outcome>> outcomes(batches.size());
   RunRanks(batches.size(), [&](std::size_t rank, collectives::GradientReducer& reducer) {
-    SHOAL_ASSIGN_OR_RETURN(outcomes[rank], Train(spec, batches[rank], reducer));
+    SHOAL_ASSIGN_OR_RETURN(outcomes[rank], Train(spec, batches[rank], reducer, options));
     return absl::OkStatus();
   });
   return outcomes;
@@ -105,6 +107,41 @@ TEST_CASE("a rank without data takes part and ends with the same bits") {
   collectives::SingleRank alone;
   REQUIRE(ranks[0][0].digest == ranks[1][0].digest);
   REQUIRE(ranks[0][0].digest == Train(spec, batches, alone)->front().digest);
+}
+
+void RequireNear(const Outcome& found, const Outcome& expected) {
+  REQUIRE(found.rows == expected.rows);
+  REQUIRE(found.policy_loss == Approx(expected.policy_loss).margin(1e-5));
+  REQUIRE(found.value_loss == Approx(expected.value_loss).epsilon(1e-5));
+  REQUIRE(LargestDifference(found.parameters, expected.parameters) < 1e-5);
+}
+
+TEST_CASE("steps whose gradients are accumulated are those of undivided minibatches") {
+  model::PolicySpec recurrent = SmallSpec();
+  recurrent.core = "gru";
+  recurrent.core_size = 6;
+  for (const model::PolicySpec& spec : {SmallSpec(), recurrent}) {
+    const std::vector<UnrollBatch> batches = SomeBatches(spec, 10);
+    collectives::SingleRank single;
+    const std::vector<Outcome> whole = Train(spec, batches, single).value();
+    std::vector<std::vector<UnrollBatch>> halves(2);
+    for (const UnrollBatch& batch : batches) {
+      halves[0].push_back(Columns(batch, spec, 0, 4));
+      halves[1].push_back(Columns(batch, spec, 4, 8));
+    }
+    // With more parts than rows some are empty.
+    for (const std::int64_t parts : {1, 4, 1000}) {
+      INFO("core " << spec.core << ", " << parts << " parts");
+      const std::vector<Outcome> alone = Train(spec, batches, single, Options(2 * parts)).value();
+      const auto ranks = TrainInRanks(spec, halves, Options(parts));
+      REQUIRE(alone.back().digest != whole.back().digest);
+      for (std::size_t update = 0; update < batches.size(); ++update) {
+        RequireNear(alone[update], whole[update]);
+        RequireNear(ranks[0][update], alone[update]);
+        REQUIRE(ranks[1][update].digest == ranks[0][update].digest);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -134,12 +134,14 @@ TEST_CASE("the estimate of an update is within a quarter of the peak of its tens
   remembering.core = "lstm";
   AlgorithmOptions once;
   once.minibatches = 1;
+  AlgorithmOptions accumulated = once;
+  accumulated.accumulation_steps = 4;
   for (const model::PolicySpec& spec : {Wide(), narrow, gated, remembering}) {
-    for (const AlgorithmOptions& options : {AlgorithmOptions(), once}) {
+    for (const AlgorithmOptions& options : {AlgorithmOptions(), once, accumulated}) {
       const Compared compared = Compare(spec, options);
       INFO("core " << spec.core << ", layers " << spec.hidden.size() << ", minibatches "
-                   << options.minibatches << ": " << ToJson(compared.estimate) << " against "
-                   << compared.peak);
+                   << options.minibatches << " in " << options.accumulation_steps << ": "
+                   << ToJson(compared.estimate) << " against " << compared.peak);
       REQUIRE(compared.ratio() > 0.75);
       REQUIRE(compared.ratio() < 1.25);
     }

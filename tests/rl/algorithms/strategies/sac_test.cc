@@ -428,6 +428,27 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("A soft step whose gradients are accumulated is that of an undivided minibatch") {
+  const model::PolicySpec spec = SoftSpec(GENERATE("box", "discrete"));
+  const UnrollBatch batch = RandomBatch(spec, 4, 3);
+  AlgorithmOptions options = SacOptions();
+  options.adam_epsilon = 1;
+  std::vector<std::vector<float>> ends;
+  std::vector<std::vector<float>> priorities;
+  for (const std::int64_t parts : {1, 5}) {
+    options.accumulation_steps = parts;
+    const auto trainer = Trainer(spec, options);
+    for (int i = 0; i < 2; ++i) priorities.push_back(trainer->Update(batch).value().priorities);
+    ends.push_back(trainer->Parameters());
+  }
+  const std::vector<float> before = Trainer(spec, options)->Parameters();
+  REQUIRE(ends[0] != ends[1]);
+  REQUIRE(RelativeDistance(ends[1], ends[0], before) < 1e-5);
+  for (std::size_t i = 0; i < priorities[1].size(); ++i) {
+    REQUIRE(priorities[3][i] == Approx(priorities[1][i]).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("A batch with actions outside of the box, or of another size, is refused") {
   const model::PolicySpec spec = SoftSpec("box");
   const auto trainer = Trainer(spec, SacOptions());
