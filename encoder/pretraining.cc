@@ -22,6 +22,7 @@
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/stop_signals.h"
+#include "rl/collectives/gradient_compression.h"
 #include "rl/collectives/rank_times.h"
 #include "rl/model/compute_device.h"
 #include "rl/model/policy.h"
@@ -230,7 +231,8 @@ absl::Status Pretraining::Step() {
   collectives::RankTimes times;
   // The calls of groups among the ranks are not measured.
   if (options_.tensor_parallel == 1) {
-    SHOAL_ASSIGN_OR_RETURN(times, stopwatch.Stop(static_cast<double>(part.tokens.tokens())));
+    SHOAL_ASSIGN_OR_RETURN(times, stopwatch.Stop(static_cast<double>(part.tokens.tokens()),
+                                                 report.overlapped_seconds));
   }
   trained_ = report.loss;
   course_.position = stream_->position();
@@ -376,24 +378,15 @@ absl::Status AtLeast(const char* flag, std::int64_t value, std::int64_t least) {
                                   " is less than " + std::to_string(least));
 }
 
-// Checks that what is to be compressed goes around a ring, undivided.
-absl::Status CheckCompression(const PretrainingOptions& options) {
-  if (options.compress == "none") return absl::OkStatus();
-  const std::string flag = "--compress " + options.compress;
-  if (options.compress != "bfloat16") {
-    return runtime::InvalidArgument(flag + " is none of none, bfloat16");
-  }
-  if (options.zero_stage > 1) {
-    return runtime::InvalidArgument(flag + " needs --zero-stage 0 or 1, since what rounding " +
-                                    "takes is as large as the gradients that the others divide");
-  }
-  if (options.group.reduction != collectives::Reduction::kSocket) {
-    return runtime::InvalidArgument(flag + " needs --reduction socket");
-  }
-  if (options.group.ring_min_bytes == 0) {
-    return runtime::InvalidArgument(flag + " needs a ring, and --ring-min-bytes 0 makes none");
-  }
-  return absl::OkStatus();
+collectives::CompressionRequest CompressionOf(const PretrainingOptions& options) {
+  return {.value = options.compress,
+          .name = "--compress",
+          .reduction_name = "--reduction",
+          .ring_name = "--ring-min-bytes",
+          .obstacle = options.zero_stage > 1
+                          ? "needs --zero-stage 0 or 1, since what rounding takes is as large as "
+                            "the gradients that the others divide"
+                          : ""};
 }
 
 }  // namespace
@@ -427,7 +420,7 @@ absl::Status PretrainingOptions::Validate() const {
     return runtime::InvalidArgument("--zero-stage " + std::to_string(zero_stage) +
                                     " is none of 0, 1, 2, 3");
   }
-  SHOAL_RETURN_IF_ERROR(CheckCompression(*this));
+  SHOAL_RETURN_IF_ERROR(collectives::CheckCompression(CompressionOf(*this), group));
   SHOAL_RETURN_IF_ERROR(AtLeast("--positions", positions, 0));
   SHOAL_RETURN_IF_ERROR(AtLeast("--evaluate-tokens", evaluate_tokens, 0));
   if (tokens > 0 && steps > 0) {

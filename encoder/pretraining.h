@@ -72,6 +72,8 @@ struct PretrainingOptions {
   std::string compress = "none";
   // What ranks divide among them (rl/training/zero_stage.h): 0 to 3.
   std::int64_t zero_stage = 0;
+  // Whether ranks begin to sum gradients while the backward pass runs.
+  bool overlap = true;
   // How many ranks that follow one another divide the blocks' matrices
   // (text/language/rank_place.h). It divides the model's heads and the number of ranks.
   std::int64_t tensor_parallel = 1;

@@ -77,6 +77,9 @@ void AddOptimiser(CLI::App& train, PretrainingOptions& options) {
                   "optimiser's moments, 2 gradients as well, 3 parameters as well")
       ->check(CLI::Range(0, 3))
       ->capture_default_str();
+  train.add_flag("--overlap,!--no-overlap", options.overlap,
+                 "Ranks begin to sum a block's gradients while the backward pass still runs, with "
+                 "the same results; stages 0 to 2, all parameters, no --tensor-parallel");
   train
       .add_option("--tensor-parallel", options.tensor_parallel,
                   "So many ranks that follow one another divide the matrices of each block among "

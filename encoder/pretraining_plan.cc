@@ -84,6 +84,7 @@ absl::StatusOr<language::TrainerOptions> TrainerOptionsOf(const PretrainingOptio
                     .beta2 = options.beta2,
                     .weight_decay = options.weight_decay},
       .zero_stage = static_cast<training::ZeroStage>(options.zero_stage),
+      .overlap_sums = options.overlap,
       .compress_gradients = options.compress == "bfloat16",
       .tensor_parallel = options.tensor_parallel,
       .seed = options.seed};

@@ -104,6 +104,7 @@ std::string Evaluations(const Rows& rows) {
 std::vector<std::pair<std::string, double>> SharingOf(const collectives::RankTimes& ranks) {
   if (ranks.working_seconds.empty()) return {};
   return {{"communication_seconds", ranks.communication_seconds},
+          {"exposed_communication_seconds", ranks.exposed_communication_seconds},
           {"communication_bytes", ranks.communication_bytes},
           {"straggler_ratio", ranks.straggler_ratio()},
           {"data_skew", ranks.data_skew()}};
@@ -205,7 +206,7 @@ std::string ProgressLine(const TrainingRow& row) {
       Remaining(row.seconds_left));
   if (row.ranks.working_seconds.empty()) return line;
   // Rank 0 shows the line.
-  const double waited = row.ranks.communication_seconds;
+  const double waited = row.ranks.exposed_communication_seconds;
   const double all = waited + row.ranks.working_seconds.front();
   return line + absl::StrFormat("  communication %.0f%%  slowest rank %.2f",
                                 all > 0 ? 100 * waited / all : 0.0, row.ranks.straggler_ratio());

@@ -46,8 +46,9 @@ class TrainingLog {
 
   // Writes {"step", "epochs", "tokens", "loss", "accuracy", "targets", "gradient_norm",
   // "learning_rate", "stage", "tokens_per_second"}, and the same names below "train/" as events.
-  // Where there are several ranks, also "communication_seconds" and "communication_bytes" of rank
-  // 0, and "straggler_ratio" and "data_skew" of all (rl/collectives/rank_times.h); rows are tokens.
+  // Where there are several ranks, also "communication_seconds", "exposed_communication_seconds"
+  // and "communication_bytes" of rank 0, and "straggler_ratio" and "data_skew" of all
+  // (rl/collectives/rank_times.h); rows are tokens.
   absl::Status AddStep(const TrainingRow& row);
   // Writes {"step", "held_out_loss", "held_out_perplexity", "held_out_accuracy",
   // "held_out_targets"}, and events below "held_out/".

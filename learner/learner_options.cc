@@ -166,23 +166,14 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
   visitor.Group("breaker", breaker);
 }
 
-absl::Status LearnerOptions::CheckCompression() const {
-  if (!compresses_gradients()) return absl::OkStatus();
-  const std::string knob = "learner.gradient_compression: ";
-  if (asynchronous()) {
-    return runtime::InvalidArgument(
-        knob + "asynchronous gradients (learner.gradients) go to rank 0 one by one, whole");
-  }
-  if (reduction != "socket") {
-    return runtime::InvalidArgument(knob + "gradients are compressed over learner.reduction = " +
-                                    "\"socket\", not \"" + reduction + "\"");
-  }
-  if (ring_min_bytes == 0) {
-    return runtime::InvalidArgument(
-        knob + "only what goes around the ring is compressed, and learner.ring_min_bytes = 0 " +
-        "makes none");
-  }
-  return absl::OkStatus();
+collectives::CompressionRequest LearnerOptions::compression() const {
+  return {.value = gradient_compression,
+          .name = "learner.gradient_compression",
+          .reduction_name = "learner.reduction",
+          .ring_name = "learner.ring_min_bytes",
+          .obstacle = asynchronous() ? "asynchronous gradients (learner.gradients) go to rank 0 "
+                                       "one by one"
+                                     : ""};
 }
 
 collectives::GroupOptions LearnerOptions::group() const {

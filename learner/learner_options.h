@@ -12,6 +12,7 @@
 #include "learner/cloning/cloning_options.h"
 #include "platform/runtime/config.h"
 #include "platform/runtime/status.h"
+#include "rl/collectives/gradient_compression.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_share.h"
 
@@ -107,13 +108,12 @@ struct LearnerOptions {
   CircuitBreakerOptions breaker;
 
   void Visit(runtime::Visitor& visitor);
-  bool compresses_gradients() const { return gradient_compression != "none"; }
+  bool compresses_gradients() const { return compression().compresses(); }
   bool asynchronous() const { return gradients == "asynchronous"; }
   bool publishes_halves() const { return publication_encoding.starts_with("float16"); }
   bool publishes_differences() const { return publication_encoding.ends_with("delta"); }
-  // Returns INVALID_ARGUMENT, which names the knob, where gradients are to be compressed that do
-  // not go around a ring.
-  absl::Status CheckCompression() const;
+  // For collectives::CheckCompression.
+  collectives::CompressionRequest compression() const;
   // Returns what these knobs say about the group of ranks.
   collectives::GroupOptions group() const;
 };

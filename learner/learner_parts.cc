@@ -63,7 +63,7 @@ absl::Status Learner::Start() {
   SHOAL_RETURN_IF_ERROR(setup_.policy.Validate());
   const std::int64_t ranks = parts.reducer->world_size();
   parts.ranks = static_cast<std::size_t>(ranks);
-  SHOAL_RETURN_IF_ERROR(options.CheckCompression());
+  SHOAL_RETURN_IF_ERROR(collectives::CheckCompression(options.compression(), options.group()));
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(CheckAsynchronous());
   if (setup_.run.deterministic && ranks > 1) {
     return runtime::InvalidArgument("run.deterministic: needs one learner rank, there are " +

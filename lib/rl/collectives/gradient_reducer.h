@@ -8,7 +8,8 @@
 // ReduceScatterSum and AllGather divide an array among the ranks, one share for each
 // (rank_share.h). The first followed by the second is AllReduceSum, with the same bits.
 //
-// Every rank makes the same calls in the same order with the same sizes, from one thread. Each call
+// Every rank makes the same calls in the same order with the same sizes, from one thread at a time.
+// Each call
 // ends within GroupOptions::call_timeout plus four seconds. All ranks of the group see the same
 // error:
 //   UNAVAILABLE        a rank was lost; the message names it
@@ -44,7 +45,7 @@ struct Communication {
   // Of the arrays that were passed in, those of compressed sums as they are sent. What a transport
   // makes of them is its own matter.
   std::uint64_t bytes = 0;
-  // Time within calls, so time in which this rank did nothing else.
+  // Time within calls. Where they are made by the thread that computes, it did nothing else then.
   double seconds = 0;
 };
 
@@ -66,7 +67,10 @@ class GradientReducer {
   // has the same bits on all of them. `residual` is this rank's own: it holds what rounding took of
   // the sums before, all zeros before the first one, and afterwards what it took of this one too.
   // It stays finite; sums that are not stay what they are. Where compresses() is false this is
-  // AllReduceSum, and `residual` stays as it is. FAILED_PRECONDITION for a transport that cannot.
+  // AllReduceSum, and `residual` stays as it is. FAILED_PRECONDITION for a transport that cannot;
+  // then nothing has changed. After another error `values` are as they were, but of `residual` some
+  // numbers are those of before and some those of a sum that no rank can use: clear it before it
+  // is used in another group.
   // REQUIRES: equal sizes.
   virtual absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual);
   // Whether compressed sums of so many elements are rounded, the same on all ranks: not those of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how ranks share one update: each rank's own work and data, and the time
-// in which this rank did nothing but communicate.
+// Measures how ranks share one update: each rank's own work and data, and the time in which this
+// rank communicated, and did nothing else.
 //
 //   RankStopwatch stopwatch(reducer, clock);
 //   ...                                                       // the update
@@ -17,12 +17,15 @@
 namespace shoal::collectives {
 
 struct RankTimes {
-  // The seconds of each rank outside collective calls, by rank. Empty for a group of one.
+  // The seconds of each rank in which it did not wait for a collective call, by rank. Empty for a
+  // group of one.
   std::vector<double> working_seconds;
   // The rows that each rank trained on, in the same way.
   std::vector<double> rows;
   // What this rank spent within collective calls. It includes waiting for slower ranks.
   double communication_seconds = 0;
+  // What of this the rank did nothing but wait: all but what its own work has hidden.
+  double exposed_communication_seconds = 0;
   // Of the arrays that this rank passed to collective calls.
   double communication_bytes = 0;
 
@@ -34,15 +37,16 @@ struct RankTimes {
   double data_skew() const;
 };
 
-// Not thread-safe: it is used by the thread that makes the collective calls.
+// Not thread-safe: no collective call may run meanwhile.
 class RankStopwatch {
  public:
   // Starts. Both outlive this.
   RankStopwatch(GradientReducer& reducer, const runtime::Clock& clock);
   // Exchanges the times and the number of rows that this rank trained on, which takes one
-  // collective call; all ranks must make it. Returns the reducer's errors. For a group of one it
-  // calls nothing.
-  absl::StatusOr<RankTimes> Stop(double rows);
+  // collective call; all ranks must make it. For `overlapped_seconds` of its time within calls,
+  // which another thread made (overlapped_sums.h), the rank worked, too. Returns the reducer's
+  // errors. For a group of one it calls nothing.
+  absl::StatusOr<RankTimes> Stop(double rows, double overlapped_seconds = 0);
 
  private:
   GradientReducer& reducer_;

@@ -12,6 +12,8 @@
 #include <span>
 #include <utility>
 
+#include "platform/runtime/check.h"
+#include "rl/model/torch_guard.h"
 #include "rl/training/reducible.h"
 #include "rl/training/tensor_memory.h"
 
@@ -173,7 +175,8 @@ std::vector<ZeroOptimiser::Stretch> ZeroOptimiser::StretchesOf(std::size_t unit,
 }
 
 absl::Status ZeroOptimiser::ReduceGradient(std::size_t unit) {
-  SHOAL_RETURN_IF_ERROR(SumGradient(unit));
+  AddRows(unit);
+  SHOAL_RETURN_IF_ERROR(SumRows(unit));
   return ShareReplicas(unit);
 }
 
@@ -197,11 +200,16 @@ absl::Status ZeroOptimiser::ShareReplicas(std::size_t unit) {
   return absl::OkStatus();
 }
 
-absl::Status ZeroOptimiser::SumGradient(std::size_t unit) {
+void ZeroOptimiser::AddRows(std::size_t unit) {
   const at::Tensor& gradients = arrays_.gradients[unit];
   at::Tensor sum = gradients[0];
   for (std::int64_t i = 1; i < gradients.size(0); ++i) sum.add_(gradients[i]);
+}
+
+absl::Status ZeroOptimiser::SumRows(std::size_t unit) {
   if (reducer_.world_size() == 1) return absl::OkStatus();
+  const at::Tensor& gradients = arrays_.gradients[unit];
+  const at::Tensor sum = gradients[0];
   const at::Tensor array = Reducible(reducer_, sum);
   if (!divides(ZeroStage::kGradients)) {
     SHOAL_RETURN_IF_ERROR(SumOverRanks(unit, FloatsOf(array)));
@@ -232,8 +240,21 @@ void ZeroOptimiser::ClearGradients() {
 
 absl::Status ZeroOptimiser::ReduceGradients() {
   absl::Status all;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) all.Update(ReduceGradient(unit));
+  for (std::size_t unit = units_.size(); unit-- > 0;) all.Update(ReduceGradient(unit));
   return all;
+}
+
+std::unique_ptr<collectives::OverlappedSums> ZeroOptimiser::BeginSums(std::size_t threads) {
+  SHOAL_CHECK(replicas_.group == nullptr);
+  return std::make_unique<collectives::OverlappedSums>(
+      units_.size(), threads,
+      collectives::OverlappedSums::Calls{.collect = [this](std::size_t unit) { AddRows(unit); },
+                                         .sum =
+                                             [this](std::size_t unit) {
+                                               return model::GuardTorch("sum of gradients", [&] {
+                                                 return SumRows(unit);
+                                               });
+                                             }});
 }
 
 std::vector<at::Tensor> ZeroOptimiser::NormsOf(std::int64_t rank) const {

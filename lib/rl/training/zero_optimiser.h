@@ -12,7 +12,8 @@
 //   optimiser.ScaleGradient(...);          // by the same number on all ranks
 //   SHOAL_RETURN_IF_ERROR(optimiser.Step(rate));
 //
-// and in stage 3 the first three lines are, for one unit after another,
+// where BeginSums in place of ReduceGradients sums while backward passes run, and in stage 3 the
+// first three lines are, for one unit after another,
 //
 //   SHOAL_RETURN_IF_ERROR(optimiser.GatherUnit(unit));
 //   optimiser.ClearGradient(unit);
@@ -37,11 +38,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "platform/runtime/status.h"
 #include "rl/collectives/gradient_reducer.h"
+#include "rl/collectives/overlapped_sums.h"
 #include "rl/collectives/rank_share.h"
 #include "rl/training/flat_optimiser.h"
 #include "rl/training/receivers.h"
@@ -95,9 +98,14 @@ class ZeroOptimiser {
   // share alone. Of replicas each rank then has the sum of the first one of its tensor-parallel
   // group. Returns the errors of the reducers.
   absl::Status ReduceGradient(std::size_t unit);
-  // The same for all units.
+  // The same for all units, of which the last one is summed first.
   void ClearGradients();
   absl::Status ReduceGradients();
+  // Makes the sums of ReduceGradients, with the same bits, while backward passes run in so many
+  // threads (overlapped_sums.h). Each thread adds a unit when its row of that unit's gradient is
+  // complete, and leaves the row alone from then on. Errors and memory are those of
+  // ReduceGradients. This outlives the result. REQUIRES: there is no tensor-parallel group.
+  std::unique_ptr<collectives::OverlappedSums> BeginSums(std::size_t threads);
 
   // Returns the 2-norm of the sum, the same on all ranks; that of all ranks of a tensor-parallel
   // group together, in which replicas count once. The errors are those of the reducers.
@@ -146,8 +154,9 @@ class ZeroOptimiser {
   std::vector<FlatOptimiser::Range> Ranges() const;
   // Returns a share of a unit cut into what is replicated and what is not.
   std::vector<Stretch> StretchesOf(std::size_t unit, const collectives::RankShare& share) const;
-  // Adds up over the rows and ranks.
-  absl::Status SumGradient(std::size_t unit);
+  // Adds up over the rows, and then over the ranks.
+  void AddRows(std::size_t unit);
+  absl::Status SumRows(std::size_t unit);
   // Adds up the whole gradient of a unit over the ranks.
   absl::Status SumOverRanks(std::size_t unit, std::span<float> gradient);
   // Makes the gradients of replicas those of the first rank of the tensor-parallel group.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rl/model/torch_device.h"
+#include "rl/training/gradient_watch.h"
 #include "text/language/causal_loss.h"
 #include "text/language/packed_attention.h"
 
@@ -85,10 +86,18 @@ std::vector<std::int64_t> BatchPass::CutsOf(const WeightedBatch& batch) const {
                                 : std::min(options_.slice_tokens, std::max(share, kMinSlice)));
 }
 
+std::size_t BatchPass::ThreadsFor(std::size_t slices) const {
+  return slices < networks_.size() ? 1 : networks_.size();
+}
+
+std::size_t BatchPass::threads(const WeightedBatch& batch) const {
+  return ThreadsFor(CutsOf(batch).size() - 1);
+}
+
 void BatchPass::ForEach(std::size_t slices,
                         const std::function<void(std::size_t, std::size_t)>& run) const {
-  const std::size_t threads = networks_.size();
-  if (threads == 1 || slices < threads) {
+  const std::size_t threads = ThreadsFor(slices);
+  if (threads == 1) {
     for (std::size_t i = 0; i < slices; ++i) run(0, i);
     return;
   }
@@ -131,20 +140,55 @@ BatchPass::Sums BatchPass::Total(const std::vector<Tally>& tallies) {
   return total;
 }
 
+bool BatchPass::LastLoss(Gpt2Network& network, const std::function<bool()>& loss,
+                         collectives::OverlappedSums& sums) const {
+  const std::vector<std::vector<at::Tensor>> leaves = network.UnitLeaves();
+  const std::size_t last_norm = leaves.size() - 1;
+  const auto add = [&](std::size_t unit) {
+    if (unit < last_norm) network.CollectGradients(static_cast<std::int64_t>(unit) - 1);
+    sums.Add(unit);
+  };
+  const training::GradientWatch watch(leaves, add);
+  const bool differentiated = loss();
+  for (std::size_t unit = last_norm; unit > 0; --unit) {
+    if (!watch.reported(unit)) add(unit);
+  }
+  return differentiated;
+}
+
 BatchPass::Sums BatchPass::SliceBySlice(const WeightedBatch& batch, bool with_gradients) const {
+  return SliceBySlice(batch, with_gradients, nullptr);
+}
+
+BatchPass::Sums BatchPass::SliceBySlice(const WeightedBatch& batch,
+                                        collectives::OverlappedSums& sums) const {
+  return SliceBySlice(batch, /*with_gradients=*/true, &sums);
+}
+
+BatchPass::Sums BatchPass::SliceBySlice(const WeightedBatch& batch, bool with_gradients,
+                                        collectives::OverlappedSums* sums) const {
   const std::vector<std::int64_t> cuts = CutsOf(batch);
+  const std::size_t slices = cuts.size() - 1;
+  const std::size_t threads = ThreadsFor(slices);
   std::vector<Tally> tallies;
   for (std::size_t i = 0; i < networks_.size(); ++i) tallies.emplace_back(options_.device);
   std::vector<InputGradients> input_gradients(networks_.size());
-  ForEach(cuts.size() - 1, [&](std::size_t thread, std::size_t i) {
+  ForEach(slices, [&](std::size_t thread, std::size_t i) {
     const at::AutoGradMode mode(with_gradients);
     Gpt2Network& network = *networks_[thread];
     const WeightedBatch slice = SliceOf(batch, cuts[i], cuts[i + 1]);
     const PackedTokens tokens(slice.tokens, options_.device);
     const bool differentiates_input = with_gradients && network.trains();
     const at::Tensor input = Embed(network, tokens).requires_grad_(differentiates_input);
-    if (!Loss(network, network.RunBlocks(input, tokens), slice, tallies[thread])) return;
-    network.CollectGradients();
+    const auto loss = [&] {
+      return Loss(network, network.RunBlocks(input, tokens), slice, tallies[thread]);
+    };
+    if (sums != nullptr && i + threads >= slices) {
+      if (!LastLoss(network, loss, *sums)) return;
+    } else {
+      if (!loss()) return;
+      network.CollectGradients();
+    }
     if (differentiates_input) input_gradients[thread].Add(tokens, input.grad());
   });
   AddInputGradients(input_gradients);

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/collectives/overlapped_sums.h"
 #include "rl/training/zero_optimiser.h"
 #include "text/language/gpt2_network.h"
 #include "text/language/weighted_batch.h"
@@ -50,6 +51,12 @@ class BatchPass {
 
   // Adds gradients to the networks' arrays if `with_gradients`. REQUIRES: the batch is valid.
   Sums SliceBySlice(const WeightedBatch& batch, bool with_gradients) const;
+  // The same with gradients. Each thread adds a unit to `sums` when its last slice has completed
+  // the gradient, all but the embeddings', which are complete when this returns. REQUIRES: the
+  // networks are without an adapter; `sums` has as many parts as threads() of the batch.
+  Sums SliceBySlice(const WeightedBatch& batch, collectives::OverlappedSums& sums) const;
+  // How many networks run slices of the batch.
+  std::size_t threads(const WeightedBatch& batch) const;
   // Gathers each unit when it is needed, and reduces each gradient as soon as it is complete. All
   // ranks make the same calls of `units`, however many slices each has. Returns its errors.
   // REQUIRES: the networks are by_unit and without an adapter; units.divides_parameters().
@@ -63,6 +70,7 @@ class BatchPass {
 
   // Returns where the batch is cut: sequence numbers.
   std::vector<std::int64_t> CutsOf(const WeightedBatch& batch) const;
+  std::size_t ThreadsFor(std::size_t slices) const;
   // Calls run(thread, slice) for so many slices, those of one thread in ascending order.
   void ForEach(std::size_t slices,
                const std::function<void(std::size_t thread, std::size_t slice)>& run) const;
@@ -70,6 +78,12 @@ class BatchPass {
   // Returns whether there was anything to differentiate.
   bool Loss(const Gpt2Network& network, const at::Tensor& hidden, const WeightedBatch& slice,
             Tally& tally) const;
+  // `sums` may be null.
+  Sums SliceBySlice(const WeightedBatch& batch, bool with_gradients,
+                    collectives::OverlappedSums* sums) const;
+  // The loss of the last slice of a thread. Adds all units but the embeddings to `sums`.
+  bool LastLoss(Gpt2Network& network, const std::function<bool()>& loss,
+                collectives::OverlappedSums& sums) const;
   absl::Status Forward(std::vector<Slice>& slices, bool with_gradients,
                        training::ZeroOptimiser& units) const;
   absl::Status Backward(std::vector<Slice>& slices, training::ZeroOptimiser& units) const;

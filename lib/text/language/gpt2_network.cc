@@ -206,6 +206,13 @@ std::vector<at::Tensor> Gpt2Network::Leaves(const Block& block) const {
   return leaves;
 }
 
+std::vector<std::vector<at::Tensor>> Gpt2Network::UnitLeaves() const {
+  std::vector<std::vector<at::Tensor>> units = {{}};
+  for (const Block& block : blocks_) units.push_back(Leaves(block));
+  units.push_back({last_norm_.weight, last_norm_.bias});
+  return units;
+}
+
 at::Tensor Gpt2Network::RunCheckpointed(std::int64_t block, const at::Tensor& x,
                                         const PackedTokens& tokens) const {
   const auto run = [this, block, tokens](const at::Tensor& input) {

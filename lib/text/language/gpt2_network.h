@@ -64,6 +64,10 @@ class Gpt2Network {
   void Hold(std::int64_t block);
   void CollectGradients(std::int64_t block);
   void Drop(std::int64_t block);
+  // Of each unit, the tensors through which backward passes bring its gradients: none of the
+  // embeddings, whose gradients are complete after a pass (AddEmbeddingGradient). What comes
+  // rounded still has to be collected. REQUIRES: trains().
+  std::vector<std::vector<at::Tensor>> UnitLeaves() const;
 
   // Adds an adapter in the order of LoraLayout(config, adapter); the arrays are as above.
   void Adapt(const LoraOptions& adapter, const at::Tensor& flat, const at::Tensor& gradient);

@@ -153,8 +153,15 @@ struct LanguageTrainer::State {
     if (result.ok() || grid->failure().ok()) return result;
     return grid->failure();
   }
-  // Adds to the gradients if `with_gradients`, which are then summed over the ranks.
-  absl::StatusOr<Sums> Run(const WeightedBatch& batch, bool with_gradients);
+  bool overlaps() const {
+    return options.overlap_sums && !adapts() && grid->tensor() == nullptr &&
+           grid->data().world_size() > 1;
+  }
+  // Leaves the sum of the gradients over the ranks.
+  absl::StatusOr<Sums> Differentiate(const BatchPass& pass, const WeightedBatch& batch,
+                                     StepReport& report);
+  // Evaluates if there is no `step`, whose gradients it leaves otherwise.
+  absl::StatusOr<Sums> Run(const WeightedBatch& batch, StepReport* step);
   // Call it after parameters have changed.
   void Refresh() {
     if (optimiser->divides_parameters()) return;
@@ -236,16 +243,32 @@ void LanguageTrainer::State::RestoreParameters(std::vector<float>& whole) {
       at::from_blob(whole.data(), {static_cast<std::int64_t>(whole.size())}, at::kFloat));
 }
 
-absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, bool with_gradients) {
+absl::StatusOr<Sums> LanguageTrainer::State::Differentiate(const BatchPass& pass,
+                                                           const WeightedBatch& batch,
+                                                           StepReport& report) {
+  optimiser->ClearGradients();
+  if (!overlaps()) {
+    const Sums sums = pass.SliceBySlice(batch, true);
+    SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
+    return sums;
+  }
+  const auto of_ranks = optimiser->BeginSums(pass.threads(batch));
+  const Sums sums = pass.SliceBySlice(batch, *of_ranks);
+  SHOAL_RETURN_IF_ERROR(of_ranks->Finish());
+  report.overlapped_seconds = of_ranks->overlapped_seconds();
+  return sums;
+}
+
+absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, StepReport* step) {
   const BatchPass pass(networks,
                        {.device = device, .compute = compute(), .slice_tokens = slice_tokens()});
   Sums sums{};
   if (optimiser->divides_parameters()) {
-    SHOAL_ASSIGN_OR_RETURN(sums, pass.UnitByUnit(batch, with_gradients, *optimiser));
+    SHOAL_ASSIGN_OR_RETURN(sums, pass.UnitByUnit(batch, step != nullptr, *optimiser));
+  } else if (step != nullptr) {
+    SHOAL_ASSIGN_OR_RETURN(sums, Differentiate(pass, batch, *step));
   } else {
-    if (with_gradients) optimiser->ClearGradients();
-    sums = pass.SliceBySlice(batch, with_gradients);
-    if (with_gradients) SHOAL_RETURN_IF_ERROR(optimiser->ReduceGradients());
+    sums = pass.SliceBySlice(batch, false);
   }
   SHOAL_RETURN_IF_ERROR(grid->data().AllReduceSum(std::span<double>(sums)));
   // Ranks decide by these numbers, so they have to be the same bits on all of them.
@@ -257,8 +280,9 @@ absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, boo
 
 absl::StatusOr<StepReport> LanguageTrainer::State::Step(const WeightedBatch& batch,
                                                         double learning_rate) {
-  SHOAL_ASSIGN_OR_RETURN(const Sums sums, Run(batch, true));
-  StepReport report{.loss = ReportOf(sums), .gradient_norm = 0, .step = steps + 1};
+  StepReport report{.step = steps + 1};
+  SHOAL_ASSIGN_OR_RETURN(const Sums sums, Run(batch, &report));
+  report.loss = ReportOf(sums);
   if (report.loss.targets > 0) {
     SHOAL_ASSIGN_OR_RETURN(const double norm, optimiser->GradientNorm());
     report.gradient_norm = norm / sums[1];
@@ -305,7 +329,7 @@ absl::StatusOr<StepReport> LanguageTrainer::Step(const WeightedBatch& batch, dou
 absl::StatusOr<LossReport> LanguageTrainer::Evaluate(const WeightedBatch& batch) {
   SHOAL_RETURN_IF_ERROR(CheckBatch(batch, config()));
   return state_->Guard("evaluation", [&]() -> absl::StatusOr<LossReport> {
-    SHOAL_ASSIGN_OR_RETURN(const Sums sums, state_->Run(batch, false));
+    SHOAL_ASSIGN_OR_RETURN(const Sums sums, state_->Run(batch, nullptr));
     return ReportOf(sums);
   });
 }

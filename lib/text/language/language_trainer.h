@@ -58,6 +58,10 @@ struct TrainerOptions {
   // What the ranks divide among them, the same on all of them. It changes no bit of a step. With an
   // adapter, stage 3 is refused.
   training::ZeroStage zero_stage = training::ZeroStage::kNone;
+  // Whether the sum of a unit's gradients over the ranks begins as soon as the backward pass has
+  // completed them. It changes no bit. Stage 3 of ZeRO, an adapter and tensor parallelism do
+  // without.
+  bool overlap_sums = true;
   // Whether gradients travel between ranks in bfloat16, with what rounding takes added to the next
   // ones (rl/collectives/rounded_sum.h). What that is takes as much memory of the host as the
   // gradients, so the stages of ZeRO that divide gradients are refused.
@@ -89,11 +93,13 @@ struct LossReport {
 
 struct StepReport {
   // The loss before the step.
-  LossReport loss;
+  LossReport loss = {};
   // The norm before clipping.
   double gradient_norm = 0;
   // The number of this step, counted over restarts.
   std::int64_t step = 0;
+  // The time within sums of this rank in which its backward pass ran, too.
+  double overlapped_seconds = 0;
 };
 
 class LanguageTrainer {

@@ -50,6 +50,7 @@ TEST_CASE("an update is divided into work and rows, by rank, and communication")
   group.spent = {.calls = 13, .bytes = 1600, .seconds = 5.7};
   const RankTimes times = stopwatch.Stop(30).value();
   REQUIRE(times.communication_seconds == Approx(0.7));
+  REQUIRE(times.exposed_communication_seconds == Approx(0.7));
   REQUIRE(times.communication_bytes == 600);
   REQUIRE(times.working_seconds.size() == 3);
   REQUIRE(times.working_seconds[0] == Approx(0.2));
@@ -59,6 +60,18 @@ TEST_CASE("an update is divided into work and rows, by rank, and communication")
   REQUIRE(times.rows == std::vector<double>{100, 30, 20});
   REQUIRE(times.data_skew() == Approx(2));
   REQUIRE(group.sums == 1);
+}
+
+TEST_CASE("a rank that works while it communicates waits only for the rest") {
+  doubles::ManualClock clock;
+  MiddleRank group;
+  RankStopwatch stopwatch(group, clock);
+  clock.Advance(milliseconds(1000));
+  group.spent.seconds = 5.7;
+  const RankTimes times = stopwatch.Stop(30, /*overlapped_seconds=*/0.5).value();
+  REQUIRE(times.communication_seconds == Approx(0.7));
+  REQUIRE(times.exposed_communication_seconds == Approx(0.2));
+  REQUIRE(times.working_seconds[1] == Approx(0.8));
 }
 
 TEST_CASE("times that cannot be exchanged are the group's error") {
