@@ -4,6 +4,7 @@
 // each task and seed.
 //
 //   bench_end_to_end [--tasks cartpole pixels] [--seeds 1 2 3] [--seconds 30] [--set KEY=VALUE ...]
+//                    [--evaluations]
 //
 // CartPole ends when it is solved as deploy/local/cartpole.toml says: two greedy evaluations of 20
 // episodes in a row with a mean return of 475. Pixels trains for the seconds given, without
@@ -13,6 +14,9 @@
 //   seconds           from process start to its end, with the final evaluation and the report
 //   steps_per_second  from the first update to the last
 //   whole_steps_per_second  from process start to the last update
+//
+// With --evaluations a line {"env_steps": ..., "return": ...} tells of each evaluation as soon as
+// it is made, as the programs of other libraries do (tests/bench/peers/cartpole_judge.py).
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -44,6 +48,7 @@ struct Settings {
   std::vector<int> seeds = {1};
   double seconds = 30;
   std::vector<std::string> set = {};
+  bool evaluations = false;
 };
 
 double Now() {
@@ -116,14 +121,25 @@ struct Watched {
   std::vector<double> evaluations = {};
 };
 
-// Waits for the end of a run. Returns INTERNAL if it does not come.
+void Print(const json& line) {
+  std::puts(line.dump().c_str());
+  std::fflush(stdout);
+}
+
+// Waits for the end of a run, and prints its evaluations if `prints`. Returns INTERNAL if the end
+// does not come.
 absl::StatusOr<Watched> Watch(cli::ChildProcess& process, const std::string& evaluations,
-                              double start, double limit) {
+                              double start, double limit, bool prints) {
   Watched watched;
   while (true) {
     const std::optional<cli::ExitState> exit = process.Poll();
     const double seconds = Now() - start;
-    watched.evaluations.resize(Lines(evaluations).size(), seconds);
+    const std::vector<json> made = Lines(evaluations);
+    for (std::size_t i = watched.evaluations.size(); prints && i < made.size(); ++i) {
+      Print({{"env_steps", made[i].value("environment_steps", 0.0)},
+             {"return", made[i].value("return", 0.0)}});
+    }
+    watched.evaluations.resize(made.size(), seconds);
     if (exit) {
       watched.exit = *exit;
       watched.seconds = seconds;
@@ -144,8 +160,9 @@ absl::StatusOr<json> Measure(const Settings& settings, const std::string& task, 
       cli::ChildProcess::Start({.name = "shoal",
                                 .command = CommandOf(settings, task, seed, folder.path()),
                                 .log_path = log}));
-  SHOAL_ASSIGN_OR_RETURN(const Watched watched, Watch(*process, run + "evaluations.jsonl", start,
-                                                      settings.seconds + kGraceSeconds));
+  SHOAL_ASSIGN_OR_RETURN(const Watched watched,
+                         Watch(*process, run + "evaluations.jsonl", start,
+                               settings.seconds + kGraceSeconds, settings.evaluations));
   if (watched.exit.code != 0) {
     return runtime::Internal("shoal train: " + cli::ToString(watched.exit) + ": " +
                              cli::LastLines(log, 3));
@@ -198,6 +215,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", settings.seconds, "the longest training, and that of pixels")
       ->check(CLI::Range(1.0, 3600.0));
   app.add_option("--set", settings.set, "knobs of the cluster, as for shoal train");
+  app.add_flag("--evaluations", settings.evaluations, "print a line for each evaluation");
   CLI11_PARSE(app, argc, argv);
   for (const std::string& task : settings.tasks) {
     for (const int seed : settings.seeds) {
@@ -207,8 +225,7 @@ int main(int argc, char** argv) {
                      shoal::runtime::Message(line.status()).c_str());
         return 1;
       }
-      std::puts(line->dump().c_str());
-      std::fflush(stdout);
+      shoal::Print(*line);
     }
   }
 }

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains CartPole-v1 with our programs and with other libraries, in turn, round by round (cartpole.sh says more).
 
-  cartpole.py [--peers sb3 tianshou sample_factory rllib] [--rounds 3] [--seeds 1 2 3] [--max-seconds 180]
-              [--max-steps 500000]
+  cartpole.py --bench build/bin/bench_end_to_end [--peers sb3 tianshou sample_factory rllib] [--rounds 3]
+              [--seeds 1 2 3] [--max-seconds 180] [--max-steps 500000]
 
 A run is solved when this program reads the line of its first greedy evaluation of 20 episodes with a mean return of
 475: a peer evaluates every 5,000 environment steps (cartpole_judge.py), ours as its cluster file says. What a run does
 after that line is not part of its seconds. A peer is ended then. Ours goes on to its end; its seconds until the last
-good evaluation, which ends training, and until its process has ended are told as well.
+good evaluation, which ends training, and until its process has ended are told as well. All may take as many seconds and
+environment steps; a line that comes later than --max-seconds does not count.
 """
 import argparse
 import json
 import os
 import pathlib
-import re
 import statistics
 import sys
 import tempfile
@@ -24,8 +24,41 @@ from agent_runs import Failed, compared, end_runs_when_stopped, installed, lines
 BAR = 475
 # The environment of Python packages in .deps of each peer.
 PEERS = {"sb3": "agents", "tianshou": "agents", "sample_factory": "sample_factory", "rllib": "agents"}
-OUR_EVALUATION = re.compile(r"evaluation \d+ after (\d+) steps: return (-?[\d.]+)")
+# Seconds after its training that ours may take for its last evaluation and its report.
+GRACE = 150
 ROOT = pathlib.Path(os.getcwd())
+
+
+class Evaluations:
+    """What the lines of a run's evaluations say of it."""
+
+    def __init__(self, arguments):
+        self._arguments = arguments
+        self.last = None
+        self.solved = None
+        # The seconds until the last good one.
+        self.confirmed = arguments.max_seconds
+        self._processor = 0
+
+    def read(self, seconds, line, pid):
+        """Takes a line that a run prints, and says whether it is solved."""
+        if seconds > self._arguments.max_seconds or not line.startswith('{"env_steps"'):
+            return self.solved is not None
+        self.last = json.loads(line)
+        if self.solved is None:
+            self._processor = processor_seconds(pid)
+        if self.last["return"] >= BAR:
+            self.confirmed = seconds
+            self.solved = self.solved or (seconds, self.last["env_steps"])
+        return self.solved is not None
+
+    def told(self):
+        """Returns what the run reached. Raises Failed if there was no evaluation."""
+        if self.last is None:
+            raise Failed(f"no evaluation in {self._arguments.max_seconds:.0f} s")
+        seconds, steps = self.solved or (self._arguments.max_seconds, self.last["env_steps"])
+        return {"reached": self.solved is not None, "seconds": seconds, "processor_seconds": self._processor,
+                "env_steps": steps}
 
 
 def run_peer(name, seed, arguments):
@@ -33,54 +66,27 @@ def run_peer(name, seed, arguments):
     folder = ROOT / ".deps" / PEERS[name]
     command = [folder / "bin/python", ROOT / f"tests/bench/peers/{name}_cartpole.py", "--seed", seed, "--max-steps",
                arguments.max_steps, "--bar", BAR]
-    evaluation = None
+    evaluations = Evaluations(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         for seconds, line, pid in lines_of(command, scratch, arguments.max_seconds):
-            if not line.startswith('{"env_steps"'):
-                continue
-            evaluation = json.loads(line)
-            processor = processor_seconds(pid)
-            if evaluation["return"] >= BAR:
+            if evaluations.read(seconds, line, pid):
                 break
-    if evaluation is None:
-        raise Failed(f"no evaluation in {arguments.max_seconds:.0f} s")
-    reached = evaluation["return"] >= BAR
-    return {
-        "reached": reached, "seconds": seconds if reached else arguments.max_seconds,
-        "processor_seconds": processor, "env_steps": evaluation["env_steps"],
-        "rate": evaluation["steps_per_second"]}
-
-
-def rate_of_updates(path):
-    """Returns environment steps per second from our first update to the last."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    updates = [json.loads(line) for line in lines]
-    if len(updates) < 2:
-        raise Failed("ours made no two updates")
-    first, last = updates[0], updates[-1]
-    return (last["environment_steps"] - first["environment_steps"]) / (last["unix_seconds"] - first["unix_seconds"])
+    return {**evaluations.told(), "rate": evaluations.last["steps_per_second"]}
 
 
 def run_ours(seed, arguments):
-    """Returns what one run of ours reached."""
-    good, ended, evaluated, processor = [], 0, 0, 0
-    with tempfile.TemporaryDirectory() as scratch:
-        command = [ROOT / "build/bin/shoal", "train", "deploy/local/cartpole.toml", "--seed", seed, "--name", "run",
-                   "--set", f'run.directory="{scratch}"']
-        for ended, line, pid in lines_of(command, ROOT, arguments.max_seconds):
-            found = OUR_EVALUATION.search(line)
-            if not found:
-                continue
-            evaluated = int(found[1])
-            # Until the first good one.
-            processor = processor if good else processor_seconds(pid)
-            if float(found[2]) >= BAR:
-                good.append((ended, evaluated))
-        rate = rate_of_updates(pathlib.Path(scratch) / "run/learner.jsonl")
-    told = good or [(arguments.max_seconds, evaluated)]
-    return {
-        "reached": bool(good), "seconds": told[0][0], "confirmed": told[-1][0], "ended": ended,
-        "processor_seconds": processor, "env_steps": told[0][1], "rate": rate}
+    """Returns what one run of ours reached, as bench_end_to_end measures it."""
+    command = [arguments.bench, "--tasks", "cartpole", "--seeds", seed, "--seconds", arguments.max_seconds,
+               "--set", f"train.max_steps={arguments.max_steps}", "--evaluations"]
+    evaluations, measured = Evaluations(arguments), None
+    for seconds, line, pid in lines_of(command, ROOT, arguments.max_seconds + GRACE):
+        evaluations.read(seconds, line, pid)
+        if line.startswith('{"bench"'):
+            measured = json.loads(line)
+    if measured is None:
+        raise Failed(f"ours did not end {GRACE} s after its training should have")
+    return {**evaluations.told(), "confirmed": evaluations.confirmed, "ended": measured["seconds"],
+            "rate": measured["steps_per_second"]}
 
 
 def report(round_number, seed, name, run):
@@ -110,6 +116,7 @@ def compare(name, ours, peer):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bench", required=True)
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seeds", type=int, nargs="+", help="used in turn; by default 1, 2, ... up to the rounds")

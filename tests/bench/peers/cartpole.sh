@@ -10,9 +10,9 @@
 #
 # Installs the peers (2 GB, once) and the torch that they share (5 GB, once) into .deps. Each peer prints two JSON
 # lines: {"bench":"cartpole_seconds","peer_name":…,"ours":…,"peer":…,"ratio":…,…} and those of
-# "cartpole_steps_per_second". A ratio is how many times as good ours is. A run that is not done after --max-seconds or
-# --max-steps counts with --max-seconds, and "reached" is false. A peer that cannot be installed or fails has one line
-# with "failed".
+# "cartpole_steps_per_second". A ratio is how many times as good ours is. A run, of ours or of a peer, that is not
+# solved within --max-seconds and --max-steps counts with --max-seconds, and "reached" is false. A peer that cannot be
+# installed or fails has one line with "failed".
 set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
 # shellcheck source=deploy/install.sh
@@ -21,7 +21,5 @@ case "${1:-}" in
   --help | -h) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
 esac
 cd "$ROOT"
-for program in shoal actor inference learner replay; do
-  [ -x "build/bin/$program" ] || fail "no build/bin/$program; type: cmake --build build --target programs"
-done
-exec /usr/bin/python3 tests/bench/peers/cartpole.py "$@"
+need_bench bench_end_to_end
+exec /usr/bin/python3 tests/bench/peers/cartpole.py --bench build/bin/bench_end_to_end "$@"

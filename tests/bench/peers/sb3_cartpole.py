@@ -35,7 +35,8 @@ def main():
         seed=arguments.seed, device="cpu")
     judge = Judge(arguments)
     judge.begin()
-    # A run that the zoo's schedule does not solve begins another schedule rather than end.
+    # A run that the zoo's schedule does not solve goes on for as many steps rather than end. Stable-Baselines3 counts
+    # all steps so far as progress, so rate and clip begin again at 1/2 of the zoo's, then at 1/3, and so on, and go to 0.
     while not judge.over:
         model.learn(SCHEDULED_STEPS, Evaluations(judge), reset_num_timesteps=False)
 
