@@ -12,13 +12,14 @@
 namespace shoal::inference {
 namespace {
 
-// Returns row `index` of `actions` [B, n], which are in [-1, 1], in the units of the row's box.
+// Returns row `index` of `actions` [B, n] in the units of the row's box, which is [-1, 1] there:
+// the nearest point of the box where an action lies outside.
 std::vector<float> InBox(const RowLayout& layout, std::span<const float> actions,
                          std::size_t index) {
   const std::size_t n = layout.action_low.size();
   std::vector<float> action;
   for (std::size_t i = 0; i < n; ++i) {
-    const float share = (actions[index * n + i] + 1) / 2;
+    const float share = std::clamp((actions[index * n + i] + 1) / 2, 0.0F, 1.0F);
     action.push_back(std::lerp(layout.action_low[i], layout.action_high[i], share));
   }
   return action;

@@ -44,7 +44,7 @@ class UnrollBuilder {
   // The policy's outputs for a row. Core state and past requests are those before the row.
   struct Step {
     std::int64_t action = -1;
-    // [n], in [-1, 1], where actions are points of a box.
+    // [n], as in PolicyOutputs, where actions are points of a box.
     std::span<const float> box_action = {};
     float log_probability = 0;
     float value = 0;

@@ -353,9 +353,13 @@ absl::Status UnrollDecoder::DecodeMarks(const Columns& columns, DecodedUnroll& o
 
 absl::Status UnrollDecoder::CheckActions(const DecodedUnroll& unroll) const {
   if (spec_.has_box()) {
-    const bool inside = std::all_of(unroll.box_action.begin(), unroll.box_action.end(),
-                                    [](float number) { return std::abs(number) <= 1; });
-    return inside ? absl::OkStatus() : InvalidArgument("action: outside of [-1, 1]");
+    for (const float number : unroll.box_action) {
+      if (!std::isfinite(number)) return InvalidArgument("action: not finite");
+      if (!spec_.has_gaussian() && std::abs(number) > 1) {
+        return InvalidArgument("action: outside of [-1, 1]");
+      }
+    }
+    return absl::OkStatus();
   }
   for (std::size_t t = 0; t < static_cast<std::size_t>(unroll.length); ++t) {
     const std::int64_t action = unroll.action[t];

@@ -46,7 +46,7 @@ struct DecodedUnroll {
   std::vector<float> past_requests;              // [D]       (past_requests)
   std::vector<float> core_state;                 // [S]
   std::vector<std::int64_t> action;              // [T]; -1 in FINAL rows; empty with a box
-  std::vector<float> box_action;                 // [T, n], in [-1, 1]      (box)
+  std::vector<float> box_action;                 // [T, n], as in UnrollBatch  (box)
   std::vector<float> behaviour_log_probability;  // [T]
   std::vector<float> reward;                     // [T]
   std::vector<float> value;                      // [T+1]

@@ -7,6 +7,16 @@ namespace shoal::algorithms {
 
 absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& options,
                       const model::PolicySpec& spec) {
+  if (spec.has_box() && algorithm.action_values() != nullptr) {
+    return runtime::InvalidArgument(
+        "policy.head: algorithm " + options.name +
+        " chooses among discrete actions; continuous ones need the head box with algorithm sac, or "
+        "the head gaussian with ppo, a2c, reinforce, impala, grpo or cem");
+  }
+  if (spec.has_gaussian() && algorithm.policy() == nullptr) {
+    return runtime::InvalidArgument("policy.head: algorithm " + options.name +
+                                    " needs box or discrete, not gaussian");
+  }
   if (spec.action_values != (algorithm.action_values() != nullptr)) {
     return runtime::InvalidArgument(
         "policy.action_values: algorithm " + options.name +
@@ -47,6 +57,11 @@ absl::Status CheckFit(const Algorithm& algorithm, const AlgorithmOptions& option
 }
 
 absl::Status CheckClones(const model::PolicySpec& spec) {
+  if (spec.has_gaussian()) {
+    return runtime::InvalidArgument(
+        "policy.head: gaussian cannot be cloned from demonstrations, since actions of a box cannot "
+        "be forced");
+  }
   if (!spec.twin_critics && !spec.has_split_values()) return absl::OkStatus();
   return runtime::InvalidArgument(
       std::string(spec.twin_critics ? "policy.twin_critics" : "policy.split_values") +

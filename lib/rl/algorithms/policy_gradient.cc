@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rl/algorithms/autocast.h"
+#include "rl/algorithms/gaussian_head.h"
 #include "rl/algorithms/head_rows.h"
 #include "rl/algorithms/policy_loss.h"
 #include "rl/model/candidate_table.h"
@@ -231,6 +232,10 @@ CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
 BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
     const UnrollBatch& batch, const BatchTensors& tensors, const Forward& forward,
     std::span<const std::int64_t> actions, HeadOutput output, const HeadLoss& loss) {
+  if (spec_.has_box()) {
+    const at::Tensor action = tensors.box_action.index_select(0, Indices(forward.rows, device_));
+    return RunGaussianHead(forward.head, action, loss);
+  }
   if (output == HeadOutput::kChosenValues) {
     return chosen_.Run(batch, tensors, forward.rows, actions,
                        {.head = forward.head, .mark_weights = forward.mark_weights}, loss);

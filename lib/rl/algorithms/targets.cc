@@ -127,8 +127,9 @@ std::vector<float> ColumnReturns(const UnrollBatch& batch, double reward_scale) 
 }
 
 Targets ColumnTargets(const UnrollBatch& batch, std::span<const float> advantage) {
-  Targets targets{std::vector<float>(batch.action.size()), std::vector<float>(batch.action.size())};
-  for (std::size_t row = 0; row < targets.advantage.size(); ++row) {
+  const std::size_t rows = batch.reward.size();
+  Targets targets{std::vector<float>(rows), std::vector<float>(rows)};
+  for (std::size_t row = 0; row < rows; ++row) {
     targets.advantage[row] = advantage[row % advantage.size()];
   }
   return targets;

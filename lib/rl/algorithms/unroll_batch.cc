@@ -100,7 +100,8 @@ absl::Status CheckMarks(const UnrollBatch& batch, const model::PolicySpec& spec)
 
 absl::Status CheckActions(const UnrollBatch& batch, const model::PolicySpec& spec) {
   for (const float number : batch.box_action) {
-    if (!(std::abs(number) <= 1)) return Bad("box_action is not in [-1, 1]");
+    if (!std::isfinite(number)) return Bad("box_action is not finite");
+    if (!spec.has_gaussian() && std::abs(number) > 1) return Bad("box_action is not in [-1, 1]");
   }
   for (const float weight : batch.weight) {
     if (!(weight >= 0)) return Bad("weight is negative");

@@ -39,7 +39,7 @@ struct UnrollBatch {
   std::vector<float> past_requests;              // [B, D], before row 0             (past_requests)
   std::vector<float> core_state;                 // [B, S], before row 0
   std::vector<std::int64_t> action;              // [T, B]; -1 in FINAL rows; empty with a box
-  std::vector<float> box_action;                 // [T, B, n], in [-1, 1]          (box)
+  std::vector<float> box_action;                 // [T, B, n], as in PolicyOutputs  (box)
   std::vector<float> behaviour_log_probability;  // [T, B]
   std::vector<float> reward;                     // [T, B], of the row's action
   std::vector<float> value;                      // [T+1, B], of the behaviour policy

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <numbers>
 
+#include "rl/model/gaussian.h"
 #include "rl/model/squashed_gaussian.h"
 
 namespace shoal::model {
@@ -20,7 +21,6 @@ void ChooseBox(const PolicySpec& spec, const PolicyInputs& inputs, std::span<con
     const std::span<float> action = std::span(outputs.box_action).subspan(row * n, n);
     double log_density = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const SquashedGaussian gaussian(numbers[i], numbers[n + i]);
       if (inputs.choice[row] == Choice::kUniform) {
         action[i] = static_cast<float>(2 * draws[2 * i] - 1);
         log_density -= std::numbers::ln2;
@@ -28,6 +28,13 @@ void ChooseBox(const PolicySpec& spec, const PolicyInputs& inputs, std::span<con
       }
       const double noise =
           inputs.choice[row] == Choice::kSample ? NormalOf(draws[2 * i], draws[2 * i + 1]) : 0.0;
+      if (spec.has_gaussian()) {
+        const Gaussian gaussian(numbers[i], numbers[n + i]);
+        action[i] = gaussian.Action(noise);
+        log_density += gaussian.LogDensity(action[i]);
+        continue;
+      }
+      const SquashedGaussian gaussian(numbers[i], numbers[n + i]);
       action[i] = static_cast<float>(gaussian.Action(noise));
       log_density += gaussian.LogDensity(noise);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses points of a box by squashed Gaussians (squashed_gaussian.h). Pure.
+// Chooses points of a box by Gaussians, squashed ones (squashed_gaussian.h) or others (gaussian.h).
+// Pure.
 #pragma once
 
 #include <span>

@@ -162,6 +162,9 @@ at::Tensor Network::AtMean(const at::Tensor& input) const {
 
 at::Tensor Network::Head(const at::Tensor& input) const {
   const at::Tensor out = Linear("head", input);
+  if (spec_.has_gaussian()) {
+    return at::cat({out, Parameter(kLogDeviation).expand({out.size(0), spec_.action_count})}, 1);
+  }
   return spec_.has_candidates() ? out.mul(spec_.query_scale) : out;
 }
 

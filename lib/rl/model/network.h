@@ -67,7 +67,7 @@ class Network {
   // Takes the torso's output, the core's where there is one, or what the functions above make of
   // it. Returns queries [R, P], already multiplied by query_scale, for a head of candidates; logits
   // [R, n] for a discrete head; means and logarithms of deviations [R, 2n] for a box
-  // (squashed_gaussian.h).
+  // (squashed_gaussian.h, gaussian.h).
   at::Tensor Head(const at::Tensor& input) const;
   // Takes the same input. Returns what each kind of mark adds to a candidate's logit, [R, K].
   // REQUIRES: the spec has candidate_marks.

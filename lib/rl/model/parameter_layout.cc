@@ -92,6 +92,7 @@ Axis AddCore(Builder& builder, const PolicySpec& spec, const Axis& in) {
 
 Axis HeadOf(const PolicySpec& spec) {
   if (spec.has_candidates()) return {{kQuerySegment, spec.projection_size}};
+  if (spec.has_gaussian()) return {{"mean", spec.action_count}};
   if (spec.has_box()) return {{"mean", spec.action_count}, {"deviation", spec.action_count}};
   return {{"action", spec.action_count}};
 }
@@ -162,6 +163,10 @@ ParameterLayout ParameterLayout::Of(const PolicySpec& spec) {
     builder.Linear("quantiles", {{"cosine", spec.quantile_cosines}}, hidden, std::numbers::sqrt2);
   }
   builder.Linear("head", hidden, HeadOf(spec), spec.query_init);
+  if (spec.has_gaussian()) {
+    builder.Add(kLogDeviation, {Axis{{"deviation", spec.action_count}}}, Start::kZero, 0,
+                kLogDeviation);
+  }
   if (spec.candidate_marks > 0) {
     // Before training, marks change no logit.
     const Axis marks = {{"marks", spec.candidate_marks}};

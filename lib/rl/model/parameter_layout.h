@@ -24,6 +24,10 @@ namespace shoal::model {
 inline constexpr const char* kObservationMean = "observation.mean";
 inline constexpr const char* kObservationScale = "observation.scale";
 
+// The logarithms of the deviations of the head "gaussian", [n]. At first all deviations are 1,
+// which is half of the box.
+inline constexpr const char* kLogDeviation = "log_deviation";
+
 // Numbers of an axis that belong together, as the rows of one gate.
 struct AxisSegment {
   std::string name;

@@ -32,7 +32,7 @@ namespace shoal::model {
 enum class Choice : std::uint8_t {
   // Sample from the policy's distribution with the row's draw.
   kSample,
-  // Take the most probable action, the lowest index among equals; of a box, the squashed mean.
+  // Take the most probable action, the lowest index among equals; of a box, the mean.
   kGreedy,
   // Sample every legal action with the same probability, with the row's draw. Of a box, sample
   // uniformly.
@@ -78,11 +78,12 @@ struct PolicyInputs {
 
 struct PolicyOutputs {
   std::vector<std::int64_t> action;  // [B]; -1 with a box
-  // The action in [-1, 1]^n, 0 for kValueOnly. Empty without a box.
+  // The action, where the box is [-1, 1]^n; 0 for kValueOnly. With the head "gaussian" it may lie
+  // outside, and who acts takes the nearest point of the box. Empty without a box.
   std::vector<float> box_action;  // [B, n]
   // The log-probability of the action under the policy, or for kUniform and kEpsilonGreedy under
-  // the distribution that chose it. With a box it is the logarithm of a density over [-1, 1]^n,
-  // which may be above 0.
+  // the distribution that chose it. With a box it is the logarithm of a density, which may be
+  // above 0.
   std::vector<float> log_probability;  // [B]
   // The critic's value. With action values it is the greatest one of a legal action; with
   // twin_critics it is 0.

@@ -119,8 +119,9 @@ void PolicySpec::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "head", head,
       {.help = "candidates: a pointer into the catalog; discrete: one logit an action; box: "
-               "a Gaussian over continuous actions",
-       .choices = {"candidates", "discrete", "box"}});
+               "a squashed Gaussian over continuous actions (algorithm sac); gaussian: one that is "
+               "not squashed (ppo and its kin)",
+       .choices = {"candidates", "discrete", "box", "gaussian"}});
   visitor.Knob("action_values", action_values,
                {.help = "the head's numbers are action values, and training acts "
                         "epsilon-greedily (algorithm dqn)"});
@@ -201,7 +202,7 @@ absl::Status PolicySpec::Validate() const {
   const auto bad = [](const std::string& what) {
     return runtime::InvalidArgument("policy." + what);
   };
-  if (head != "candidates" && head != "discrete" && head != "box") {
+  if (head != "candidates" && head != "discrete" && !has_box()) {
     return bad("head: unknown value " + head);
   }
   if (activation != "tanh" && activation != "relu") return bad("activation: unknown value");
@@ -226,7 +227,17 @@ absl::Status PolicySpec::Validate() const {
                ", and observations begin with " + std::to_string(estimators::kSplitNumbers) +
                " numbers that the network does not see");
   }
-  if (has_box() && !twin_critics) return bad("twin_critics: the head box needs them");
+  if (head == "box" && !twin_critics) {
+    return bad(
+        "twin_critics: the head box needs them (algorithm sac); other algorithms of policies act "
+        "in a box by the head gaussian");
+  }
+  if (has_gaussian() && twin_critics) {
+    return bad("head: gaussian is not trained with twin_critics, whose head is box");
+  }
+  if (has_box() && action_values) {
+    return bad("head: " + head + " is a distribution over a box, which has no action_values");
+  }
   if (twin_critics && (has_candidates() || action_values || has_core())) {
     return bad("twin_critics: not with candidates, action_values or a core");
   }

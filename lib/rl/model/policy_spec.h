@@ -17,7 +17,9 @@ namespace shoal::model {
 
 struct PolicySpec {
   // "candidates" is a pointer into the row's table; "discrete" is one logit for each action; "box"
-  // is a Gaussian squashed into [-1, 1]^n by tanh (squashed_gaussian.h).
+  // is a Gaussian squashed into [-1, 1]^n by tanh (squashed_gaussian.h), which SAC trains;
+  // "gaussian" is a Gaussian over the same box that is not squashed (gaussian.h), which the
+  // algorithms that improve a policy by its log-probabilities train.
   std::string head = "candidates";
   // If true, the head's numbers are action values Q(s, a) instead of logits, and training rows act
   // epsilon-greedily on them.
@@ -105,7 +107,9 @@ struct PolicySpec {
   absl::Status Validate() const;
 
   bool has_candidates() const { return head == "candidates"; }
-  bool has_box() const { return head == "box"; }
+  // Whether actions are points of a box.
+  bool has_box() const { return head == "box" || head == "gaussian"; }
+  bool has_gaussian() const { return head == "gaussian"; }
   bool has_core() const { return core != "none"; }
   bool has_lstm() const { return core == "lstm"; }
   bool has_quantiles() const { return quantile_cosines > 0; }

@@ -355,6 +355,37 @@ TEST_CASE("A version that is not here is refused by name; the initial one stays"
   REQUIRE(answers[1].version == parameters::Version{1, 1});
 }
 
+// Chooses the same point for every row.
+class PointPolicy final : public ActingPolicy {
+ public:
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const override {
+    model::PolicyOutputs outputs;
+    for (std::int64_t i = 0; i < inputs.rows; ++i) {
+      outputs.action.push_back(-1);
+      outputs.box_action.insert(outputs.box_action.end(), {1.5F, -0.5F});
+      outputs.log_probability.push_back(0.25F);
+      outputs.value.push_back(0);
+    }
+    return outputs;
+  }
+};
+
+TEST_CASE("An environment gets the nearest point of its box, in its own units") {
+  ActEngineFixture fixture;
+  fixture.shape.box = true;
+  PolicySet policies{2};
+  policies.Put({{1, 1}, std::make_shared<PointPolicy>()});
+  ActEngine engine({.cut = {.max_rows = 2}}, fixture.shape, policies, fixture.replay,
+                   fixture.metrics);
+  const auto rows = MakeRows({{.environment = 1, .flags = kFirst}}, fixture.sink);
+  auto layout = std::make_shared<RowLayout>(*rows.front().block->layout);
+  layout->action_low = {-2, 0};
+  layout->action_high = {2, 8};
+  rows.front().block->layout = layout;
+  engine.Evaluate(rows);
+  REQUIRE(fixture.sink->Take(1).front().box_action == std::vector<float>{2, 2});
+}
+
 TEST_CASE("The stage waits for parameters, then acts; draining lets parked answers go") {
   ActEngineFixture fixture(1);
   PolicySet policies{2};

@@ -576,5 +576,21 @@ TEST_CASE("points of a box decode as floats in [-1, 1], whose log-density may be
   }
 }
 
+TEST_CASE("points that a Gaussian drew may lie outside of the box, but are finite", "[decoder]") {
+  model::PolicySpec spec = DiscreteSpec();
+  spec.head = "gaussian";
+  spec.action_count = 2;
+  ContentTable contents({.embedding_size = kEmbedding});
+  proto::Unroll unroll = MakeDiscrete(1);
+  const std::vector<float> points = {0.5F, -1.5F, 3, 0};
+  SetColumn(Column(unroll, "action"), "action", proto::FLOAT32, {2, 2}, points);
+  const DecodedUnroll decoded = Decode(spec, contents, unroll);
+  REQUIRE(decoded.box_action == points);
+  REQUIRE(BuildBatch(spec, std::vector<DecodedUnroll>{decoded}, {1, 5}, 0.4).Validate(spec).ok());
+  SetColumn(Column(unroll, "action"), "action", proto::FLOAT32, {2, 2},
+            std::vector<float>{0, std::numeric_limits<float>::infinity(), 0, 0});
+  RequireRefused(spec, contents, unroll, "action");
+}
+
 }  // namespace
 }  // namespace shoal::learner

@@ -172,9 +172,9 @@ TEST_CASE("whole batches choose discrete actions as single rows do") {
 
 TEST_CASE("whole batches choose points of a box as single rows do") {
   PolicySpec spec = Small();
-  spec.head = "box";
+  spec.head = GENERATE("box", "gaussian");
   spec.action_count = 2;
-  spec.twin_critics = true;
+  spec.twin_critics = !spec.has_gaussian();
   PolicyInputs inputs = Inputs(spec, kRows, 4);
   runtime::Random random(5);
   for (std::int64_t i = 0; i < kRows * 4; ++i) inputs.box_draws.push_back(random.Uniform());

@@ -12,6 +12,7 @@
 
 #include "rl/model/parameter_layout.h"
 #include "rl/model/safetensors.h"
+#include "rl/model/squashed_gaussian.h"
 #include "tests/rl/model/small_policy.h"
 
 namespace shoal::model {
@@ -490,6 +491,60 @@ TEST_CASE("points of a box are sampled by the row's draws, greedily from the mea
   const PolicyOutputs others = Act(*policy, inputs);
   REQUIRE(others.box_action[0] != outputs.box_action[0]);
   REQUIRE(others.box_action[2] == outputs.box_action[2]);
+}
+
+TEST_CASE("a Gaussian acts by its mean or around it, and states the density of what it draws") {
+  PolicySpec spec = BoxSpec();
+  spec.head = "gaussian";
+  spec.twin_critics = false;
+  const ParameterLayout layout = ParameterLayout::Of(spec);
+  std::vector<float> flat(static_cast<std::size_t>(layout.total));
+  layout.Initialise(1, flat);
+  const auto deviations = layout.Find(kLogDeviation);
+  REQUIRE(deviations->size == 2);
+  const auto at = static_cast<std::size_t>(deviations->offset);
+  flat[at] = 0.3F;
+  flat[at + 1] = -1.2F;
+  const auto policy =
+      Policy::FromSafetensors(spec, layout.Write(flat, spec, {}), /*previous=*/nullptr).value();
+  PolicyInputs greedy = BoxInputs(1);
+  greedy.choice = {Choice::kGreedy};
+  const PolicyOutputs means = Act(*policy, greedy);
+  bool outside = false;
+  for (int draw = 0; draw < 40; ++draw) {
+    PolicyInputs inputs = BoxInputs(1);
+    inputs.choice = {Choice::kSample};
+    for (std::size_t i = 0; i < 4; ++i) {
+      inputs.box_draws[i] = std::fmod(inputs.box_draws[i] + 0.13 * draw, 1.0);
+    }
+    const PolicyOutputs outputs = Act(*policy, inputs);
+    double expected = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double deviation = std::exp(flat[at + i]);
+      const double noise = NormalOf(inputs.box_draws[2 * i], inputs.box_draws[2 * i + 1]);
+      REQUIRE(outputs.box_action[i] == Approx(means.box_action[i] + deviation * noise));
+      expected -= noise * noise / 2 + flat[at + i] + 0.9189385332046727;
+      outside = outside || std::abs(outputs.box_action[i]) > 1;
+    }
+    REQUIRE(outputs.log_probability[0] == Approx(expected).margin(1e-5));
+  }
+  REQUIRE(outside);
+}
+
+TEST_CASE("a Gaussian goes with neither twin critics nor action values, and a box needs critics") {
+  PolicySpec spec = BoxSpec();
+  spec.head = "gaussian";
+  REQUIRE(absl::IsInvalidArgument(spec.Validate()));
+  spec.twin_critics = false;
+  REQUIRE(spec.Validate().ok());
+  spec.core = "gru";
+  REQUIRE(spec.Validate().ok());
+  spec.action_values = true;
+  REQUIRE(absl::IsInvalidArgument(spec.Validate()));
+  spec = BoxSpec();
+  spec.twin_critics = false;
+  const std::string message = runtime::Message(spec.Validate());
+  REQUIRE(message.find("gaussian") != std::string::npos);
 }
 
 TEST_CASE("a box refuses choices among numbers and draws outside of their range") {

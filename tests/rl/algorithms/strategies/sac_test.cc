@@ -15,6 +15,7 @@
 #include "rl/model/parameter_layout.h"
 #include "rl/model/safetensors.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/rl/algorithms/point_episodes.h"
 #include "tests/rl/algorithms/trainers.h"
 #include "tests/rl/model/devices.h"
 
@@ -294,42 +295,6 @@ TEST_CASE("On a tabular process SAC finds the values of soft value iteration") {
       }
     }
   }
-}
-
-// Each episode is one step: the reward is minus the squared distance of the action from what the
-// observation names.
-UnrollBatch PointEpisodes(const model::Policy& policy, std::int64_t columns, std::uint64_t number,
-                          model::Choice choice) {
-  runtime::Random random(21, number);
-  model::SimilarityCache cache(1);
-  model::PolicyInputs inputs;
-  inputs.rows = columns;
-  const auto rows = static_cast<std::size_t>(columns);
-  for (std::size_t i = 0; i < 3 * rows; ++i) {
-    inputs.observation.push_back(static_cast<float>(1.2 * random.Uniform() - 0.6));
-  }
-  inputs.first.assign(rows, 1);
-  inputs.choice.assign(rows, choice);
-  inputs.draw.assign(rows, 0);
-  for (std::size_t i = 0; i < 4 * rows; ++i) inputs.box_draws.push_back(random.Uniform());
-  const model::PolicyOutputs outputs = policy.Act(inputs, cache).value();
-  UnrollBatch batch;
-  batch.length = 1;
-  batch.columns = columns;
-  batch.observation = inputs.observation;
-  batch.observation.resize(2 * inputs.observation.size());
-  batch.box_action = outputs.box_action;
-  for (std::size_t row = 0; row < rows; ++row) {
-    const float x = outputs.box_action[2 * row] - inputs.observation[3 * row];
-    const float y = outputs.box_action[2 * row + 1] - inputs.observation[3 * row + 1];
-    batch.reward.push_back(-(x * x + y * y));
-  }
-  batch.behaviour_log_probability = outputs.log_probability;
-  batch.weight.assign(rows, 1);
-  batch.value.assign(2 * rows, 0);
-  batch.flags.assign(rows, kFirst | kTerminated);
-  batch.flags.resize(2 * rows, 0);
-  return batch;
 }
 
 TEST_CASE("SAC learns which point of a box the observation names") {
