@@ -21,14 +21,6 @@ std::vector<std::string> ChooseCaptures(const ActorConfig& config) {
   return redfish::JudgedCaptures(environment.captures, environment.hold_out);
 }
 
-std::uint64_t ChooseSeed(const ActorConfig& config) {
-  const auto seed = static_cast<std::uint64_t>(config.run.seed);
-  if (!config.actor.evaluates()) return runtime::DeriveSeed(seed, "train");
-  return runtime::DeriveSeed(runtime::DeriveSeed(seed, "evaluate") +
-                                 static_cast<std::uint64_t>(config.actor.evaluate_seed),
-                             "evaluation");
-}
-
 // What may change a real host does so in one environment at a time, and not at random.
 absl::Status CheckHost(const ActorConfig& config) {
   const EnvironmentOptions& environment = config.environment;
@@ -69,6 +61,14 @@ absl::Status CheckHindsight(const ActorConfig& config, const EnvironmentSpec& sp
 
 }  // namespace
 
+std::uint64_t ActorConfig::episode_seed() const {
+  const auto seed = static_cast<std::uint64_t>(run.seed);
+  if (!actor.evaluates()) return runtime::DeriveSeed(seed, "train");
+  return runtime::DeriveSeed(
+      runtime::DeriveSeed(seed, "evaluate") + static_cast<std::uint64_t>(actor.evaluate_seed),
+      "evaluation");
+}
+
 absl::Status Actor::Check(const ActorConfig& config) {
   const runtime::ClusterOptions& cluster = config.cluster;
   if (cluster.inference.empty() && cluster.inference_file.empty()) {
@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<Actor>> Actor::Create(const ActorConfig& config) 
   SHOAL_RETURN_IF_ERROR(Check(config));
   SHOAL_ASSIGN_OR_RETURN(auto source, MakeSource({.environment = config.environment,
                                                   .cluster = config.cluster,
-                                                  .seed = ChooseSeed(config),
+                                                  .seed = config.episode_seed(),
                                                   .captures = ChooseCaptures(config),
                                                   .hindsight = UsesHindsight(config)}));
   return Create(config, std::move(source));
@@ -123,7 +123,7 @@ absl::Status Actor::MakePlan() {
     std::optional<StartSampler> sampler;
     if (options.learned_weight < 1.0) {
       sampler.emplace(source_->pairs(), options.learned_weight,
-                      runtime::DeriveSeed(ChooseSeed(config_), "pairs"));
+                      runtime::DeriveSeed(config_.episode_seed(), "pairs"));
     }
     plan_ = std::make_unique<TrainingPlan>(
         TrainingPlan::Work{.first_environment = config_.index * environments,
@@ -192,7 +192,7 @@ absl::Status Actor::MakeLoops() {
     loop.rows_per_message_max = static_cast<std::size_t>(options.rows_per_message_max);
     loop.max_wait = std::chrono::microseconds(options.max_wait_us);
     if (UsesHindsight(config_)) loop.hindsight = options.hindsight;
-    loop.hindsight_seed = runtime::DeriveSeed(ChooseSeed(config_), "hindsight");
+    loop.hindsight_seed = runtime::DeriveSeed(config_.episode_seed(), "hindsight");
     loop.reset_attempts = static_cast<int>(config_.environment.reset_attempts);
     loops_.push_back(
         std::make_unique<EnvironmentLoop>(std::move(loop), *source_, *plan_, actor_metrics_));

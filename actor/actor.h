@@ -37,6 +37,9 @@ struct ActorConfig {
   const runtime::RunOptions& run;
   // Number of this process among the actors of the cluster, from 0.
   std::uint64_t index = 0;
+
+  // Returns the seed of the episodes: that of training, or that of the evaluation.
+  std::uint64_t episode_seed() const;
 };
 
 class Actor {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor/actor.h"
 #include "actor/demonstrations/demonstration_recorder.h"
+#include "actor/gymnasium_actor.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
 
@@ -20,11 +21,15 @@ int main(int argc, char** argv) {
         options.record_output);
     return recorded.ok() ? 0 : program.Fail(recorded);
   }
-  auto actor = shoal::actor::Actor::Create({.actor = options,
-                                            .environment = environment,
-                                            .cluster = program.cluster(),
-                                            .run = program.run(),
-                                            .index = static_cast<std::uint64_t>(program.index())});
+  const shoal::actor::ActorConfig config{.actor = options,
+                                         .environment = environment,
+                                         .cluster = program.cluster(),
+                                         .run = program.run(),
+                                         .index = static_cast<std::uint64_t>(program.index())};
+  if (environment.kind == "gymnasium") {
+    return program.Fail(shoal::actor::BecomeGymnasiumActor(config));
+  }
+  auto actor = shoal::actor::Actor::Create(config);
   if (!actor.ok()) return program.Fail(actor.status());
   (*actor)->Start([&program](const absl::Status& end) {
     program.RequestStop(end.ok() ? 0 : program.Fail(end));

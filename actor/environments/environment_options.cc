@@ -33,13 +33,13 @@ void RewardOptions::Visit(runtime::Visitor& visitor) {
 }
 
 void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
-  std::vector<std::string_view> kinds = {"redfish", "placement"};
+  std::vector<std::string_view> kinds = {"redfish", "placement", "gymnasium"};
   kinds.insert(kinds.end(), SimulationKinds().begin(), SimulationKinds().end());
-  visitor.Knob(
-      "kind", kind,
-      {.help =
-           "what is acted in: goals on services, networks to be placed on devices, or a small task",
-       .choices = std::move(kinds)});
+  visitor.Knob("kind", kind,
+               {.help = "what is acted in: goals on services, networks to be placed on devices, an "
+                        "environment of "
+                        "Gymnasium, or a small task",
+                .choices = std::move(kinds)});
   visitor.Knob(
       "captures", captures,
       {.help = "captures by name in data/captures or path; NAME~SEED is a variant of one"});
@@ -104,6 +104,7 @@ void EnvironmentOptions::Visit(runtime::Visitor& visitor) {
   visitor.Group("faults", faults);
   visitor.Group("simulation", simulation);
   visitor.Group("placement", placement);
+  visitor.Group("gymnasium", gymnasium);
   visitor.Group("exploration", exploration);
   visitor.Group("host", host);
 }

@@ -8,6 +8,7 @@
 
 #include "actor/environments/classic/simulation_kind.h"
 #include "actor/environments/exploration_options.h"
+#include "actor/environments/gymnasium_options.h"
 #include "actor/environments/host_service.h"
 #include "actor/environments/placement_options.h"
 #include "actor/environments/service_faults.h"
@@ -48,8 +49,9 @@ struct RewardOptions {
 inline constexpr std::int64_t kShortestLimit = 8;
 
 struct EnvironmentOptions {
-  // "redfish"; "placement", which reads `placement` alone of what follows; or one of
-  // SimulationKinds(), which read `simulation` and `exploration` alone.
+  // "redfish"; "placement", which reads `placement` alone of what follows; "gymnasium", which reads
+  // `gymnasium` alone; or one of SimulationKinds(), which read `simulation` and `exploration`
+  // alone.
   std::string kind = "redfish";
   // Each is a name or path, as redfish/capture/capture_path.h says, with <data> as the data folder.
   std::vector<std::string> captures = {"openbmc-stock", "dmtf-rackmount1", "hpe-dl380a-gen12",
@@ -107,6 +109,7 @@ struct EnvironmentOptions {
   FaultOptions faults = {};
   SimulationOptions simulation = {};
   PlacementOptions placement = {};
+  GymnasiumOptions gymnasium = {};
   // Rewards what is new as well, in training. For tasks whose observations are vectors of floats.
   ExplorationOptions exploration = {};
   RealHostOptions host = {};

@@ -36,6 +36,11 @@ absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakePlacementSource(const Sou
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeTaskSource(const SourceConfig& config) {
   if (config.environment.kind == "placement") return MakePlacementSource(config);
+  if (config.environment.kind == "gymnasium") {
+    return runtime::InvalidArgument(
+        "environment.kind is gymnasium, which the program actor alone plays, as a process in "
+        "Python: neither in one process with others (--in-process) nor in a recording");
+  }
   if (config.environment.kind != "redfish") return MakeSimulationSource(config);
   if (config.environment.fleet_size > 1) return MakeFleetSource(config);
   return MakeRedfishSource(config);

@@ -68,6 +68,10 @@ class ActStream:
         out.sequences.extend(row.sequence for row in rows)
         out.episode_ids.extend(row.episode_id for row in rows)
         out.modes.extend([mode] * len(rows))
+        policies = sorted({row.policy for row in rows})
+        if policies != ["current"]:
+            out.policies.extend(messages.selector_of(policy) for policy in policies)
+            out.policy_indices.extend(policies.index(row.policy) for row in rows)
         out.rewards.extend(row.reward for row in rows)
         out.flags.extend(row.flags for row in rows)
         announced = self._spec.observations[0]

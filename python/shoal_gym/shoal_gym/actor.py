@@ -33,7 +33,8 @@ class Actor:
         # The rows without an answer, by environment, the oldest first.
         self._pending = {environment_id: collections.deque() for environment_id in self._players}
         self._fenced = set()
-        self._steps = 0
+        # The steps of all environments so far.
+        self.steps = 0
         self._reported = (time.monotonic(), 0)
 
     def run(self):
@@ -74,14 +75,14 @@ class Actor:
                     pending.clear()
                 elif status == Status["ROW_OK"] and environment_id not in self._fenced:
                     rows.extend(self._players[environment_id].step(action))
-                    self._steps += 1
+                    self.steps += 1
                 elif resumed is not None:
                     rows.extend(self._players[environment_id].resume(resumed))
             self._send(stream, rows)
             again = [row for environment_id in overloaded for row in self._pending[environment_id]]
             stream.send(again, self._mode, delay=_OVERLOAD_DELAY)
             self._report()
-            if self._is_done(self._steps) or not any(self._pending.values()):
+            if self._is_done(self.steps) or not any(self._pending.values()):
                 break
         if len(self._fenced) == len(self._players):
             raise Refused("a newer actor plays every environment of this one")
@@ -96,7 +97,7 @@ class Actor:
             if known:
                 rows.extend(pending)
             elif environment_id not in self._fenced:
-                rows.extend(player.begin())
+                rows.extend(player.begin_again())
             pending.clear()
         return rows
 
@@ -110,6 +111,6 @@ class Actor:
         now = time.monotonic()
         if now - then < _SECONDS_BETWEEN_REPORTS:
             return
-        self._reported = (now, self._steps)
-        print(f"event=progress env_steps={self._steps} steps_per_second={(self._steps - steps) / (now - then):.0f} "
+        self._reported = (now, self.steps)
+        print(f"event=progress env_steps={self.steps} steps_per_second={(self.steps - steps) / (now - then):.0f} "
               f"episodes={self._ended.count} return={self._ended.mean_return():.1f}", file=sys.stderr, flush=True)

@@ -19,18 +19,34 @@ class Row:
     reward: float
     flags: int
     observation: numpy.ndarray
+    # The policy that answers in an evaluation, as command.py names it.
+    policy: str
+
+
+@dataclass(frozen=True)
+class Episode:
+    """An episode that is to be played: its number, from which its start follows, and the policy that acts."""
+    number: int
+    policy: str = "current"
 
 
 class EndedEpisodes:
-    """How many episodes have ended, and the returns of the last `window` of them."""
+    """How many episodes have ended, and the returns of the last `window` of them.
 
-    def __init__(self, window):
+    `on_end(episode, steps, total)` is called for each.
+    """
+
+    def __init__(self, window, on_end=lambda episode, steps, total: None):
         self.count = 0
+        self.total = 0.0
+        self._on_end = on_end
         self._returns = collections.deque(maxlen=window)
 
-    def add(self, total):
+    def add(self, episode, steps, total):
         self.count += 1
+        self.total += total
         self._returns.append(total)
+        self._on_end(episode, steps, total)
 
     def mean_return(self):
         return sum(self._returns) / max(1, len(self._returns))
@@ -43,25 +59,43 @@ class OwnEpisodes:
         self._next = 0
 
     def next(self):
-        """Returns the number of the next episode."""
         self._next += 1
-        return self._next - 1
+        return Episode(self._next - 1)
 
     def again(self, number):
         """Hands out the episode `number`, and the later ones after it."""
         self._next = number + 1
-        return number
+        return Episode(number)
+
+    def give_back(self, episode):
+        """An episode that a server has forgotten is not played again."""
 
 
 class SharedEpisodes:
-    """The episodes of an evaluation, each of which is played once, by whichever environment comes first."""
+    """The episodes of an evaluation: the same numbers under each of `policies`, in turn, so that one is never far ahead
+    of another. Each is played once, by whichever environment comes first.
 
-    def __init__(self, count):
-        self._numbers = iter(range(count))
+    From `seconds` after the first one on, the first episode of each policy is handed out alone; 0 for no such limit.
+    """
+
+    def __init__(self, count, policies=("current",), seconds=0):
+        self._left = collections.deque(Episode(number, policy) for number in range(count) for policy in policies)
+        self._seconds = seconds
+        self._begun = None
 
     def next(self):
-        """Returns the number of the next episode, or None when the environment may rest."""
-        return next(self._numbers, None)
+        """Returns the next episode, or None when the environment may rest."""
+        self._begun = self._begun or time.monotonic()
+        over = self._seconds > 0 and time.monotonic() - self._begun > self._seconds
+        while self._left:
+            episode = self._left.popleft()
+            if not over or episode.number == 0:
+                return episode
+        return None
+
+    def give_back(self, episode):
+        """Hands out an episode again that a server has forgotten."""
+        self._left.appendleft(episode)
 
 
 class EpisodePlayer:
@@ -81,6 +115,8 @@ class EpisodePlayer:
         self._actions = environment.action_space
         self._sequence = 0
         self._episode_id = 0
+        self._episode = None
+        self._steps = 0
         self._return = 0.0
 
     def _action_of(self, answer):
@@ -90,12 +126,18 @@ class EpisodePlayer:
 
     def begin(self):
         """Begins the next episode. Returns its first row in a list, which is empty when there is none."""
-        episode = self._episodes.next()
-        if episode is None:
+        self._episode = self._episodes.next()
+        if self._episode is None:
             return []
-        observation = self._reset(episode)
+        observation = self._reset()
         self._episode_id += 1
         return [self._row(0.0, Flag["ROW_FLAG_FIRST"], observation)]
+
+    def begin_again(self):
+        """The same after a server has forgotten the episode under way, if there is one."""
+        if self._episode is not None:
+            self._episodes.give_back(self._episode)
+        return self.begin()
 
     def resume(self, resumed):
         """Goes on with an episode that the server knows (ResumedEpisode): begins it again and takes its actions. Returns
@@ -108,19 +150,22 @@ class EpisodePlayer:
         if resumed.box_actions:
             actions = numpy.array(resumed.box_actions, dtype="<f4").reshape(-1, *self._actions.shape)
         # A training episode's id is one more than its number.
-        self._reset(self._episodes.again(resumed.episode_id - 1))
+        self._episode = self._episodes.again(resumed.episode_id - 1)
+        self._reset()
         for action in actions[:-1]:
             _, reward, terminated, truncated, _ = self._environment.step(self._action_of(action))
+            self._steps += 1
             self._return += float(reward)
             if terminated or truncated:
                 self._sequence = other_sequence
                 return self.begin()
         return self.step(actions[-1])
 
-    def _reset(self, episode):
+    def _reset(self):
         # Gymnasium's seeds are below 2^31 for some environments.
-        seed = int(numpy.random.SeedSequence((*self._seed, episode)).generate_state(1)[0] >> 1)
+        seed = int(numpy.random.SeedSequence((*self._seed, self._episode.number)).generate_state(1)[0] >> 1)
         observation, _ = self._environment.reset(seed=seed)
+        self._steps = 0
         self._return = 0.0
         return observation
 
@@ -128,6 +173,7 @@ class EpisodePlayer:
         """Takes the action that answered the last row. Returns the rows that follow: one within an episode; at its end
         the row that ends it and, where there is another episode, the row that begins it."""
         observation, reward, terminated, truncated, _ = self._environment.step(self._action_of(action))
+        self._steps += 1
         self._return += float(reward)
         if terminated:
             ending = self._row(reward, Flag["ROW_FLAG_TERMINATED"], numpy.zeros_like(observation))
@@ -135,7 +181,7 @@ class EpisodePlayer:
             ending = self._row(reward, Flag["ROW_FLAG_TRUNCATED"] | Flag["ROW_FLAG_FINAL"], observation)
         else:
             return [self._row(reward, 0, observation)]
-        self._ended.add(self._return)
+        self._ended.add(self._episode, self._steps, self._return)
         return [ending, *self.begin()]
 
     def close(self):
@@ -145,6 +191,6 @@ class EpisodePlayer:
         space = self._environment.observation_space
         # A copy, as environments may write into the array that they returned.
         row = Row(self.environment_id, self.incarnation, self._sequence, self._episode_id, float(reward), flags,
-                  numpy.array(observation, dtype=space.dtype))
+                  numpy.array(observation, dtype=space.dtype), self._episode.policy)
         self._sequence += 1
         return row

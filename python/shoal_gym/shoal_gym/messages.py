@@ -18,6 +18,18 @@ _pool = _classes["shoal.proto.ActRequest"].DESCRIPTOR.file.pool
 ActRequest = _classes["shoal.proto.ActRequest"]
 ActReply = _classes["shoal.proto.ActReply"]
 EnvironmentSpec = _classes["shoal.proto.EnvironmentSpec"]
+_PolicySelector = _classes["shoal.proto.PolicySelector"]
+
+
+def selector_of(policy):
+    """Returns the message that names a policy: "current", "initial", "uniform", or a version as in "1.27". Raises
+    ValueError for any other text."""
+    if policy in ("current", "initial", "uniform"):
+        return _PolicySelector(**{policy: True})
+    epoch, step = policy.split(".")
+    selector = _PolicySelector()
+    selector.pinned.epoch, selector.pinned.step = int(epoch), int(step)
+    return selector
 
 
 def _values(enum):

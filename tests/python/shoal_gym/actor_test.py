@@ -120,16 +120,16 @@ class ActorTest(unittest.TestCase):
     def test_an_environment_that_the_policy_does_not_fit_is_refused_in_a_sentence(self):
         cluster = Cluster(self)
         code, output = self.run_actor(cluster.inference_address, "--environment", "Acrobot-v1")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("error: the policy has 2 actions, the environment 3", output)
 
         code, output = self.run_actor(cluster.inference_address, "--environment", "Pendulum-v1")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn("error: the policy has discrete actions, the environment has another kind", output)
 
     def test_unknown_names_are_refused_before_connecting(self):
         code, output = self.run_actor("127.0.0.1:1", "--environment", "NoSuch-v0")
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 78)
         self.assertIn("error: ", output)
         self.assertIn("NoSuch", output)
 

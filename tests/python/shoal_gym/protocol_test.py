@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows that the actor sends, against a server that answers as the test says."""
 import collections
+import json
+import socket
+import tempfile
 import threading
 import unittest
+import urllib.request
 from concurrent import futures
+from pathlib import Path
 
 import gymnasium
 import grpc
@@ -17,6 +22,12 @@ OK, ACCEPTED, INVALID, FENCED, OVERLOADED, RESUMED = 0, 1, 4, 5, 6, 8
 
 def setUpModule():
     installed_package.folder()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Counting(gymnasium.Env):
@@ -65,6 +76,8 @@ class Server:
         self.incarnations = []
         # (environment, sequence, flags, reward, number seen) of each row that was taken.
         self.taken = []
+        # The policy that each row of an evaluation asks for.
+        self.policies = []
         # By server epoch and environment, the sequence whose turn it is.
         self._turns = {}
         handler = grpc.stream_stream_rpc_method_handler(
@@ -95,6 +108,7 @@ class Server:
         reply = self.messages.ActReply()
         numbers = numpy.frombuffer(rows.observations[0].tensor.data, dtype=numpy.float32)
         columns = zip(rows.environment_ids, rows.sequences, rows.flags, rows.rewards, numbers.tolist(), strict=True)
+        self.policies += [rows.policies[index] for index in rows.policy_indices]
         put_off = set()
         for row, incarnation in zip(columns, rows.incarnations, strict=True):
             status = OVERLOADED if row[0] in put_off else self.judge(connection, row)
@@ -152,6 +166,70 @@ class ProtocolTest(unittest.TestCase):
         # Action 1 is the second one of a space that starts at 5.
         self.assertEqual(set(terminating.actions), {6})
         self.assertEqual(ended.mean_return(), 3.0)
+
+    def evaluate(self, server, environment, episodes, policies, seconds=0):
+        """Returns the lines that the evaluation writes."""
+        from shoal_gym import actor, environment as environments, episode_player, evaluation_log
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "evaluations/some.jsonl"
+            log = evaluation_log.EvaluationLog(path, "Counting", episodes * len(policies))
+            self.addCleanup(log.close)
+            ended = episode_player.EndedEpisodes(100, log.add)
+            shared = episode_player.SharedEpisodes(episodes, policies, seconds)
+            player = episode_player.EpisodePlayer(environment, 0, (1, 0), shared, ended)
+            playing = actor.Actor(server.address, environments.spec_of(environment), [player], ended, True,
+                                  lambda _: False)
+            thread = threading.Thread(target=playing.run, daemon=True)
+            thread.start()
+            thread.join(20)
+            self.assertFalse(thread.is_alive())
+            return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_an_evaluation_plays_the_same_episodes_under_each_policy_and_writes_them(self):
+        server = Server(self, lambda connection, row: OK)
+        environment = Counting(2, True)
+        lines = self.evaluate(server, environment, 2, ["current", "1.27"])
+        self.assertEqual(lines[0], {"pairs": 1, "episodes": 4})
+        self.assertEqual([(line["policy"], line["episode"], line["steps"], line["return"]) for line in lines[1:]],
+                         [("current", 0, 2, 3.0), ("1.27", 0, 2, 3.0), ("current", 1, 2, 3.0), ("1.27", 1, 2, 3.0)])
+        self.assertEqual(environment.seeds[0], environment.seeds[1])
+        self.assertNotEqual(environment.seeds[0], environment.seeds[2])
+        pinned = [policy for policy in server.policies if policy.HasField("pinned")]
+        self.assertEqual({(policy.pinned.epoch, policy.pinned.step) for policy in pinned}, {(1, 27)})
+
+    def test_an_evaluation_without_time_plays_the_first_episode_of_each_policy(self):
+        lines = self.evaluate(Server(self, lambda connection, row: OK), Counting(2, True), 5, ["initial", "uniform"],
+                              seconds=1e-9)
+        self.assertEqual([(line["policy"], line["episode"]) for line in lines[1:]], [("initial", 0), ("uniform", 0)])
+
+    def test_an_episode_of_an_evaluation_that_a_server_forgot_is_played_again(self):
+        def judge(connection, row):
+            if connection == 1 and row[1] == 4:
+                server.epoch = 2
+                return None
+            return OK
+
+        server = Server(self, judge)
+        lines = self.evaluate(server, Counting(10, True), 2, ["current"])
+        self.assertEqual([line["episode"] for line in lines[1:]], [0, 1])
+        self.assertEqual(lines[1]["return"], 55)
+
+    def test_an_actor_serves_its_steps_and_returns(self):
+        from shoal_gym import episode_player, metrics
+
+        class Playing:
+            steps = 7
+
+        ended = episode_player.EndedEpisodes(100)
+        ended.add(episode_player.Episode(0), 3, 2.5)
+        address = f"127.0.0.1:{free_port()}"
+        metrics.serve(address, Playing, ended)
+        with urllib.request.urlopen(f"http://{address}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        self.assertIn("# TYPE shoal_environment_steps_total counter", lines)
+        self.assertIn("shoal_environment_steps_total 7", lines)
+        self.assertIn("shoal_episodes_total 1", lines)
+        self.assertIn("shoal_episode_return_sum 2.5", lines)
 
     def test_episodes_differ_and_are_the_same_again_with_the_same_seed(self):
         seeds = []
