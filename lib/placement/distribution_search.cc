@@ -158,12 +158,14 @@ std::string SettingsSection(std::string_view search) {
 
 std::string DefaultSettings(std::string_view search) {
   DistributionRules rules;
+  SearchTable table{.rules = rules};
   runtime::Config config;
-  config.Add("placement.search", rules);
+  config.Add("placement", table);
   const std::string text = config.Print();
   const std::size_t begin = text.find("[placement.search." + SettingsSection(search) + "]");
   if (begin == std::string::npos) return "";
-  return text.substr(begin, text.find("\n[", begin) - begin);
+  const std::string section = text.substr(begin, text.find("\n[", begin) - begin);
+  return section.substr(0, section.find_last_not_of('\n') + 2);
 }
 
 absl::StatusOr<Found> SearchByDistribution(std::string_view name, const DistributionRule& rule,

@@ -24,7 +24,10 @@ std::size_t Add(Graph& graph, const std::string& name, Phase phase,
 
 // Enough that no fold of a few operations is too large.
 void AddLargeRest(Graph& graph) {
-  for (int i = 0; i < 40; ++i) Add(graph, "rest" + std::to_string(i), Phase::kForward, {}, 10);
+  for (int i = 0; i < 40; ++i) {
+    Add(graph, "rest" + std::to_string(i), Phase::kForward, {}, 10);
+    graph.operations.back().activation_bytes = 10;
+  }
 }
 
 // Whether each of `sets` is in one group.
