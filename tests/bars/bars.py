@@ -309,6 +309,25 @@ def retrieval():
                        [*pieces, mean, *seen])
 
 
+def measure_placing(folder, _):
+    line = json.loads((folder / "run/result.json").read_text())["line"]
+    return {"root_of_rules": -number_in_line("greedy", line) / 100, "env_steps": number_in_line("env_steps", line)}
+
+
+def placement_policy():
+    """Whether a policy that has only seen random networks places real ones as well as a search that tries placements."""
+    part = tomllib.loads((PLACEMENT / "searches.toml").read_text())["policy"]
+    bars = {"policy_of_post": ("<=", 1.1), "tenth_of_post": ("<=", 1.001)}
+    pieces = [piece for seed in part["trainings"]
+              for piece in (proof.Piece(f"trained-{seed}", train("placement", seed), measure_placing),
+                            *(placement_piece(f"{name}-{seed}", "policy", name, f"{{folder}}/../trained-{seed}/run", bars=bars)
+                              for name in part["networks"]))]
+    return proof.Proof("placement-policy", "whether a policy that never saw three networks places them within 10 % of the "
+                       "search post without trying any placement, and as well as it with a tenth of its placements; three "
+                       "quarters of an hour (in CI: system_placement)", pieces,
+                       [proof.Group(name, 2) for name in part["networks"]])
+
+
 def all_proofs():
     learn = [proof.Piece(f"seed-{seed}", train("redfish", seed), measure_goals,
                          {"success": (">=", 0.97), "worst_pair": (">=", 0.70), "steps_per_optimal": ("<=", 1.5)})
@@ -374,6 +393,7 @@ def all_proofs():
         replay_size(),
         placement(),
         placement_tuning(),
+        placement_policy(),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),

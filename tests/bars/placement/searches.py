@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pieces of the proofs `placement` and `placement-tuning`: they run `shoal place` and print one line of JSON.
+"""Pieces of the proofs `placement`, `placement-tuning` and `placement-policy`: they run `shoal place` and print one line of
+JSON.
 
     searches.py small NUMBER FOLDER            samples that each search needs until the optimum of a small network
     searches.py large NAME FOLDER              the searches against each other and against rules on a real network
     searches.py trial SEARCH NUMBER FOLDER     one configuration of a search on the networks that are for tuning
     searches.py chosen FOLDER                  the best configuration of each search, from the folders of all trials
+    searches.py policy NAME RUN FOLDER         a policy that has learned on other networks against `post` on a real one
 
 searches.toml has the configurations, seeds and budgets.
 """
@@ -31,11 +33,11 @@ def settings():
     return tomllib.loads((HERE / "searches.toml").read_text())
 
 
-def place(graph, devices, searches, evaluations, seed, folder, overrides=()):
+def place(graph, devices, searches, evaluations, seed, folder, overrides=(), more=()):
     """Runs `shoal place` and returns its methods by name."""
     saved = folder / "placement.json"
     command = [ROOT / "build/bin/shoal", "place", graph, "--devices", devices, "--searches", ",".join(searches),
-               "--evaluations", str(evaluations), "--seed", str(seed), "--save", saved]
+               "--evaluations", str(evaluations), "--seed", str(seed), "--save", saved, *more]
     for override in overrides:
         command += ["--set", override]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
@@ -114,6 +116,28 @@ def large(name, folder):
     return values
 
 
+def policy(name, run, folder):
+    """The policy's own choices, and what is found around them with a tenth of the placements that `post` tries."""
+    part, one = settings()["policy"], settings()["large"][name]
+    graph, devices = ROOT / "data/placement/graphs" / f"{name}.json", ROOT / "data/placement/devices" / one["devices"]
+    # The policy's first placement is one of the tenth.
+    samples = part["evaluations"] // 10 - part["refine"] - 1
+    curves = [place(graph, devices, ["post"], part["evaluations"], seed, folder, one["overrides"],
+                    ["--policy", run, "--samples", str(samples), "--refine", str(part["refine"])])
+              for seed in part["seeds"]]
+    return policy_against_post(curves)
+
+
+def policy_against_post(curves):
+    """Returns medians over seeds, as multiples of that of `post`."""
+    steps = {method: statistics.median(methods[method].get("step_seconds", math.inf) for methods in curves)
+             for method in ("post", "policy", "policy samples", "policy refined", "first choices")}
+    values = {f"{method.replace(' ', '_')}_of_post": steps[method] / steps["post"]
+              for method in ("policy", "policy samples", "first choices")}
+    # Refinement begins with the best sample, so its best is the best of all the tenth.
+    return values | {"tenth_of_post": steps["policy refined"] / steps["post"], "post_ms": 1e3 * steps["post"]}
+
+
 def trial(search, number, folder):
     tuning = settings()["tuning"]
     curves = {}
@@ -154,7 +178,7 @@ def chosen(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
-    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}),
+    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}), (policy, {"name": str, "run": str}),
                            (chosen, {})):
         command = what.add_parser(run.__name__)
         command.set_defaults(run=run)

@@ -35,7 +35,25 @@ class MeasuresTest(unittest.TestCase):
         self.assertEqual(searches.samples_by_search(curves, 0.5, 100)["post_of_others"], 1)
 
 
+    def test_a_policy_is_compared_by_the_medians_of_its_steps(self):
+        curves = [{"post": {"step_seconds": post}, "policy": {"step_seconds": 0.11}, "policy samples": {"step_seconds": 0.1},
+                   "policy refined": {"step_seconds": refined}, "first choices": {"step_seconds": 0.12}}
+                  for post, refined in ((0.1, 0.1), (0.09, 0.08), (0.2, 0.3))]
+        values = searches.policy_against_post(curves)
+        self.assertAlmostEqual(values["policy_of_post"], 1.1)
+        self.assertAlmostEqual(values["tenth_of_post"], 1)
+        self.assertAlmostEqual(values["first_choices_of_post"], 1.2)
+        del curves[0]["policy"]["step_seconds"], curves[1]["policy"]["step_seconds"]
+        self.assertEqual(searches.policy_against_post(curves)["policy_of_post"], math.inf)
+
+
 class SettingsTest(unittest.TestCase):
+    def test_a_policy_is_judged_on_three_networks_where_its_samples_are_a_tenth(self):
+        settings = searches.settings()
+        self.assertEqual(len(settings["policy"]["networks"]), 3)
+        self.assertTrue(all(name in settings["large"] for name in settings["policy"]["networks"]))
+        self.assertGreater(settings["policy"]["evaluations"] // 10 - settings["policy"]["refine"] - 1, 0)
+
     def test_every_search_has_as_many_configurations_and_one_of_them_is_chosen(self):
         settings = searches.settings()
         counts = {len(configurations) for configurations in settings["configurations"].values()}
