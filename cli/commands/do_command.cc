@@ -17,6 +17,7 @@
 
 #include "actor/solver/policy_solver.h"
 #include "cli/cluster/local_cluster.h"
+#include "cli/commands/consent.h"
 #include "cli/commands/do_job.h"
 #include "cli/commands/present_capture.h"
 #include "cli/session/run_directory.h"
@@ -73,8 +74,12 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
     }
     job.values = operate::ValuesOf(job.wish);
   }
-  if (!flags.access.password_file.empty()) {
-    SHOAL_ASSIGN_OR_RETURN(secrets["login password"], operate::ReadLoginPassword(flags.access));
+  for (const operate::ListedHost& host : job.hosts) {
+    const std::string& file = host.access.password_file;
+    if (file.empty()) continue;
+    const bool is_usual = file == flags.access.password_file;
+    SHOAL_ASSIGN_OR_RETURN(secrets[is_usual ? "login password" : "login password of " + file],
+                           operate::ReadLoginPassword(host.access));
   }
   job.secrets = operate::Secrets(std::move(secrets));
   job.permissions.budget = flags.budget;
@@ -82,23 +87,47 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
   return job.permissions.AllowUris(flags.uris, "--allow-uri");
 }
 
-// Returns the capture that --capture names, or else crawls the host.
-absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
-    const Job& job, const discovery::CrawlOptions& access) {
+// Lists the hosts that flags and the file name.
+absl::Status ListHosts(Job& job) {
   const DoFlags& flags = job.flags;
+  operate::ListedHost host = {.capture = flags.capture, .access = flags.access, .place = "--host"};
+  for (const std::string& url : flags.hosts) {
+    host.url = url;
+    job.hosts.push_back(host);
+  }
+  if (!flags.host_file.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const std::vector<operate::ListedHost> listed,
+                           operate::ReadHosts(flags.host_file, host));
+    job.hosts.insert(job.hosts.end(), listed.begin(), listed.end());
+  }
+  for (const operate::ListedHost& one : job.hosts) {
+    if (one.capture.empty()) continue;
+    const auto found = redfish::FindCapture(one.capture, flags.data);
+    const bool is_usual = one.capture == flags.capture;
+    if (!found.ok()) {
+      return runtime::Annotate(found.status(), is_usual ? "--capture" : one.place);
+    }
+  }
+  return job.hosts.empty() ? runtime::InvalidArgument("--host or --hosts is required")
+                           : absl::OkStatus();
+}
+
+// Returns the capture that the host is listed with, or else crawls it.
+absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
+    const Job& job, const operate::ListedHost& host, const discovery::CrawlOptions& access) {
   StopWatch& watch = *job.watch;
-  if (flags.capture.empty()) return CrawlPresent(access, [&watch] { return watch.Wait({}); });
-  SHOAL_ASSIGN_OR_RETURN(const std::string path, redfish::FindCapture(flags.capture, flags.data));
+  if (host.capture.empty()) return CrawlPresent(access, [&watch] { return watch.Wait({}); });
+  SHOAL_ASSIGN_OR_RETURN(const std::string path,
+                         redfish::FindCapture(host.capture, job.flags.data));
   return redfish::Capture::Load(path);
 }
 
-// Opens the logs that the hosts have, and finds the command that has not ended there. A new command
-// gets a name that no other one has.
+// Opens the logs that the hosts have, and finds the commands that have not ended there.
 absl::Status OpenLogs(Job& job) {
   const DoFlags& flags = job.flags;
-  for (const std::string& url : flags.hosts) {
-    SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
-                           operate::HostOptionsOf(flags.access, url));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<operate::HostOptions> hosts,
+                         operate::HostOptionsOf(job.hosts));
+  for (const operate::HostOptions& options : hosts) {
     const std::string path = LogOf(flags, options.access.connection.address);
     std::unique_ptr<operate::AuditLog>& log = job.logs.emplace_back();
     std::error_code error;
@@ -108,9 +137,6 @@ absl::Status OpenLogs(Job& job) {
     const std::string command = redfish::TextAt(log->unfinished()->plan, "command");
     if (!command.empty()) job.open_commands.insert(command);
   }
-  job.command = job.open_commands.empty()
-                    ? absl::StrCat(absl::Hex(runtime::SystemClock().UnixNanos()), "-", ::getpid())
-                    : *job.open_commands.begin();
   return absl::OkStatus();
 }
 
@@ -145,8 +171,8 @@ absl::Status Understand(Job& job) {
     return runtime::InvalidArgument("a sentence is needed, or --goal");
   }
   SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
-                         operate::HostOptionsOf(flags.access, flags.hosts.front()));
-  SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, options.access));
+                         operate::HostOptionsOf(job.hosts.front().access, job.hosts.front().url));
+  SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, job.hosts.front(), options.access));
   SHOAL_ASSIGN_OR_RETURN(const auto encoder,
                          tokens::LexicalEncoder::Create(flags.data + "/encoder/lexical.idf"));
   SHOAL_ASSIGN_OR_RETURN(const auto parser, intent::IntentParser::Create(
@@ -187,8 +213,25 @@ bool IsSame(const Job& job, const operate::Announcement& announcement) {
          job.secrets.Hide(announcement.values) == job.secrets.Hide(job.values);
 }
 
+// Names the command: one of those that it goes on with, or a name that no other one has.
+void NameCommand(Job& job) {
+  std::set<std::string> own;
+  for (const auto& log : job.logs) {
+    if (log == nullptr || log->unfinished() == nullptr) continue;
+    const nlohmann::json& plan = log->unfinished()->plan;
+    const std::string command = redfish::TextAt(plan, "command");
+    if (!job.open_commands.contains(command)) continue;
+    const auto announcement = operate::ParseAnnouncement(plan, job.secrets);
+    if (announcement.ok() && IsSame(job, *announcement)) own.insert(command);
+  }
+  job.open_commands = std::move(own);
+  job.command = job.open_commands.empty()
+                    ? absl::StrCat(absl::Hex(runtime::SystemClock().UnixNanos()), "-", ::getpid())
+                    : *job.open_commands.begin();
+}
+
 // Says what was done before. Returns whether the operation of the log goes on; another one of which
-// nothing was sent ends. FAILED_PRECONDITION when more was done of another one.
+// nothing was sent is left. FAILED_PRECONDITION when more was done of another one.
 absl::StatusOr<bool> TakeUp(const Job& job, Operation& operation) {
   const operate::PastOperation& past = *operation.log->unfinished();
   std::string done;
@@ -207,7 +250,9 @@ absl::StatusOr<bool> TakeUp(const Job& job, Operation& operation) {
   const auto announcement = operate::ParseAnnouncement(past.plan, job.secrets);
   const bool is_same = announcement.ok() && IsSame(job, *announcement);
   if (!is_same && past.steps.empty() && !job.recalled) {
-    SHOAL_RETURN_IF_ERROR(Abandon(*operation.log, "nothing was sent"));
+    operation.leaves = "nothing was sent";
+    std::printf("An operation of %s was not begun: goal %s. It ends where this one begins.\n",
+                past.began.c_str(), redfish::TextAt(past.plan, "goal").c_str());
     return false;
   }
   if (!announcement.ok()) {
@@ -237,9 +282,10 @@ bool TakeAsDone(const Job& job, const std::string& host, Operation& operation) {
 
 absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
   const DoFlags& flags = job.flags;
-  const std::string& url = flags.hosts[number];
+  const operate::ListedHost& host = job.hosts[number];
   StopWatch& watch = *job.watch;
-  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options, operate::HostOptionsOf(flags.access, url));
+  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options,
+                         operate::HostOptionsOf(host.access, host.url));
   Operation operation;
   operation.log = std::move(job.logs[number]);
   if (operation.log == nullptr) {
@@ -255,10 +301,8 @@ absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
     job.operations.push_back(std::move(operation));
     return absl::OkStatus();
   }
-  if (operation.log->unfinished() != nullptr && flags.abandon) {
-    SHOAL_RETURN_IF_ERROR(Abandon(*operation.log, ""));
-  }
-  bool goes_on = operation.log->unfinished() != nullptr;
+  if (operation.log->unfinished() != nullptr && flags.abandon) operation.leaves = "";
+  bool goes_on = operation.past() != nullptr;
   if (goes_on) {
     SHOAL_ASSIGN_OR_RETURN(goes_on, TakeUp(job, operation));
   }
@@ -272,7 +316,7 @@ absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
     }
     std::shared_ptr<const redfish::Capture> capture = number == 0 ? job.understood : nullptr;
     if (capture == nullptr) {
-      SHOAL_ASSIGN_OR_RETURN(capture, CaptureOf(job, access));
+      SHOAL_ASSIGN_OR_RETURN(capture, CaptureOf(job, host, access));
     }
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
     SHOAL_ASSIGN_OR_RETURN(operation.announcement,
@@ -322,16 +366,18 @@ absl::Status PrepareAll(Job& job) {
     job.wish.goals.push_back({.goal = goal, .values = {}, .targets = {}, .sentence = sentence});
   }
   SHOAL_RETURN_IF_ERROR(ReadGiven(job));
+  SHOAL_RETURN_IF_ERROR(ListHosts(job));
   SHOAL_RETURN_IF_ERROR(OpenLogs(job));
   if (flags.goals.empty()) Recall(job);
   if (flags.goals.empty() && !job.recalled) SHOAL_RETURN_IF_ERROR(Understand(job));
   SHOAL_ASSIGN_OR_RETURN(redfish::GoalSuite suite, redfish::LoadGoals(flags.data + "/goals"));
   SHOAL_RETURN_IF_ERROR(ReadWish(suite, job));
+  NameCommand(job);
   SHOAL_ASSIGN_OR_RETURN(auto schema,
                          redfish::Schema::Load(flags.data + "/schema/redfish.schema.zst"));
   if (!flags.policy.empty()) SHOAL_RETURN_IF_ERROR(TakePolicy(schema, job));
   operate::Planner planner(std::move(schema), std::move(suite), *job.solver);
-  for (std::size_t i = 0; i < flags.hosts.size(); ++i) {
+  for (std::size_t i = 0; i < job.hosts.size(); ++i) {
     SHOAL_RETURN_IF_ERROR(Prepare(job, i, planner));
   }
   job.policy_server.reset();
@@ -358,7 +404,7 @@ int RunDo(const DoFlags& flags) {
     const bool consents = SaysYes();
     job.watch->Resume();
     if (!consents) {
-      std::printf("Nothing was sent; --execute sends these requests.\n");
+      SayNothingWasSent();
       for (Operation& operation : job.operations) operation.host->Leave();
       return 0;
     }

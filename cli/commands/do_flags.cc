@@ -66,13 +66,16 @@ void AddDoFlags(CLI::App& command, DoFlags& flags) {
       .add_option("--host", flags.hosts,
                   "https://host[:port]; repeatable: one host after the other, "
                   "under one budget")
-      ->required()
       ->allow_extra_args(false);
+  command.add_option("--hosts", flags.host_file,
+                     "a file of further hosts, each a table [[do.host]] with url and, where they "
+                     "differ from these flags, user, password_file, capture, ca_file and others; "
+                     "they come after those of --host");
   AddHostAccess(command, flags.access);
   command.add_option("--capture", flags.capture,
-                     "an earlier capture of the host, whose accounts, sessions "
+                     "an earlier capture of the hosts, whose accounts, sessions "
                      "and the like are "
-                     "those that belong there; without it the host is crawled");
+                     "those that belong there; without it each host is crawled");
   command.add_option("--data", flags.data, "folder of goals, schema and captures")
       ->capture_default_str();
   command
@@ -85,8 +88,9 @@ void AddDoFlags(CLI::App& command, DoFlags& flags) {
       ->capture_default_str();
   command.add_flag(
       "--execute", flags.execute,
-      "send the announced requests without asking; otherwise a line that is exactly yes, "
-      "typed or piped into standard input, sends them");
+      "send the announced requests without asking; otherwise a line that is exactly yes, typed or "
+      "next in a pipe or a file as standard input, sends them, and any other line is left unread "
+      "there; < /dev/null asks nobody");
   command.add_flag("--abandon", flags.abandon,
                    "leave an operation as it is that has not ended, and plan anew");
   AddLimits(command, flags);

@@ -18,6 +18,8 @@ struct DoFlags {
   std::vector<std::string> settings;
   std::vector<std::string> setting_files;
   std::vector<std::string> hosts;
+  // A file that lists further hosts (operate/host_list.h); empty for none.
+  std::string host_file;
   std::string capture;
   std::string data = "data";
   std::string audit = "runs/do";

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/do_job.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 
 #include "cli/commands/command_result.h"
 #include "cli/commands/do_command.h"
@@ -82,18 +79,30 @@ operate::Execution Execute(const Job& job, Operation& operation, operate::Budget
 }
 
 // Logs all plans before anything is sent, so that a command that is killed between two hosts is
-// known not to have ended.
+// known not to have ended. Where nothing is to be sent to any host, there is nothing to know.
 absl::Status LogPlans(Job& job) {
+  const bool sends = std::any_of(job.operations.begin(), job.operations.end(),
+                                 [](const Operation& operation) { return operation.is_open(); });
   for (Operation& operation : job.operations) {
-    if (!operation.is_open() || operation.log->unfinished() != nullptr) continue;
-    SHOAL_RETURN_IF_ERROR(operate::LogPlan(operation.announcement, job.secrets, *operation.log));
+    if (operation.is_done) continue;
+    if (operation.leaves && (sends || job.flags.abandon)) {
+      SHOAL_RETURN_IF_ERROR(Abandon(*operation.log, *operation.leaves));
+      operation.leaves.reset();
+    }
+    if (sends && operation.past() == nullptr) {
+      SHOAL_RETURN_IF_ERROR(operate::LogPlan(operation.announcement, job.secrets, *operation.log));
+    }
+    if (!operation.is_open() && operation.past() != nullptr) {
+      SHOAL_RETURN_IF_ERROR(operation.log->Append(
+          {{"record", "end"}, {"outcome", "reached"}, {"reason", "nothing needed to change"}}));
+    }
   }
   return absl::OkStatus();
 }
 
 // Ends the operation of a host to which nothing was sent, as no call goes on with the command.
 void EndUnbegun(Operation& operation) {
-  const operate::PastOperation* const past = operation.log->unfinished();
+  const operate::PastOperation* const past = operation.past();
   if (past == nullptr || !past->steps.empty()) return;
   const absl::Status ended =
       Abandon(*operation.log, "nothing was sent, as another host has failed");
@@ -119,21 +128,11 @@ Need NeedOf(const Job& job) {
     const auto steps = static_cast<std::int64_t>(operation.announcement.steps.size());
     need.announced += steps;
     const operate::PastOperation* const past =
-        operation.is_done ? &*operation.log->last() : operation.log->unfinished();
+        operation.is_done ? &*operation.log->last() : operation.past();
     if (past != nullptr) need.sent += past->sent();
     if (!operation.is_done) need.open += past == nullptr ? steps : past->unsent();
   }
   return need;
-}
-
-bool SaysYes() {
-  std::printf("Type yes to send these requests: ");
-  std::fflush(stdout);
-  std::string line;
-  const bool is_whole = std::getline(std::cin, line) && !std::cin.eof();
-  // Nobody ends the line of a question that is answered by no terminal.
-  if (::isatty(STDIN_FILENO) == 0) std::printf("\n");
-  return is_whole && line == "yes";
 }
 
 int ExecuteAll(Job& job) {
@@ -146,7 +145,7 @@ int ExecuteAll(Job& job) {
   int code = 0;
   const auto goes_on = [&code] { return code == kExitInterrupted || code == runtime::kExitFailed; };
   for (Operation& operation : job.operations) {
-    if (code != 0 && !operation.is_done) {
+    if (code != 0 && operation.is_open()) {
       if (!goes_on()) EndUnbegun(operation);
       std::printf("%s: nothing was sent, as an earlier host has not reached the goal\n",
                   operation.host->name().c_str());

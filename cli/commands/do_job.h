@@ -16,6 +16,7 @@
 #include "operate/audit_log.h"
 #include "operate/goal_choice.h"
 #include "operate/host.h"
+#include "operate/host_list.h"
 #include "operate/permissions.h"
 #include "operate/secrets.h"
 #include "operate/solver.h"
@@ -48,13 +49,20 @@ struct Operation {
   operate::Announcement announcement;
   // Whether an earlier call of the same command has reached the goal.
   bool is_done = false;
+  // Why the operation that the log holds and that has not ended is left, where it is another one.
+  // It ends once somebody consents to this one.
+  std::optional<std::string> leaves = std::nullopt;
 
   // Whether there are requests to send.
   bool is_open() const { return !is_done && !announcement.steps.empty(); }
+  // What the log holds of this operation while it has not ended, and else null.
+  const operate::PastOperation* past() const { return leaves ? nullptr : log->unfinished(); }
 };
 
 struct Job {
   DoFlags flags;
+  // The hosts of flags and file.
+  std::vector<operate::ListedHost> hosts;
   operate::Wish wish;
   // Announcement::values of the wish.
   nlohmann::json values;
@@ -65,7 +73,8 @@ struct Job {
   std::optional<operate::Secrets> recalled = std::nullopt;
   // The logs of the hosts, in their order; null where there is none yet.
   std::vector<std::unique_ptr<operate::AuditLog>> logs = {};
-  // The commands of which these hold operations that have not ended, and the name of this command.
+  // The commands of which these hold operations that have not ended and, once the wish is known,
+  // are those that it asks for; and the name of this command.
   std::set<std::string> open_commands = {};
   std::string command = {};
   operate::Permissions permissions;
@@ -96,12 +105,9 @@ struct Need {
 
 Need NeedOf(const Job& job);
 
-// Asks whether the announced requests shall be sent. Only a whole line that is exactly "yes"
-// consents, from a terminal or not.
-bool SaysYes();
-
 // Carries out the operations that are prepared, one after the other until one fails, and returns
-// the exit code. All plans are logged before anything is sent.
+// the exit code. All plans are logged before anything is sent, also those of hosts that need
+// nothing, whose operations end at once. REQUIRES: somebody consents, or nothing is open.
 int ExecuteAll(Job& job);
 
 }  // namespace shoal::cli

@@ -35,17 +35,6 @@ const std::vector<std::string> kAllCaptures = {
     "hpe-dl380a-gen12", "openbmc-stock"};
 const std::vector<std::string> kFewCaptures = {"dmtf-rackmount1", "openbmc-stock"};
 
-// Returns the arguments with a sentence in place of the goal's name.
-std::vector<std::string> InWords(std::vector<std::string> arguments, const std::string& sentence) {
-  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
-  REQUIRE(goal != arguments.end());
-  arguments.erase(goal, goal + 2);
-  arguments.at(1) = sentence;
-  return arguments;
-}
-
-bool IsOpen(const redfish::Episode& episode) { return !episode.satisfied; }
-
 // A host in the start of a drawn goal, whom a person asks in words.
 class SpokenHost {
  public:
@@ -484,7 +473,8 @@ TEST_CASE("wrong words to do are named, and nothing is asked of a host", "[do]")
     REQUIRE(ended.Says(words));
   };
   const std::string host = "https://127.0.0.1:1";
-  refused({"do", "power on"}, "--host");
+  refused({"do", "power on"}, "--host or --hosts is required");
+  refused({"do", "power on", "--hosts", "no/such/hosts.toml"}, "no/such/hosts.toml");
   refused({"do", "--host", host}, "a sentence is needed, or --goal");
   refused({"do", "make me a coffee", "--host", host, "--capture", "openbmc-stock"},
           "not understood");

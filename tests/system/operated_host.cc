@@ -76,6 +76,8 @@ DrawnGoal DrawnGoals::Draw(std::uint64_t number, const std::vector<std::string>&
   }
 }
 
+bool IsOpen(const redfish::Episode& episode) { return !episode.satisfied; }
+
 OperatedHost::OperatedHost(const std::vector<std::string>& captures)
     : mock_(Settings(captures, files_.path())) {}
 
@@ -166,17 +168,27 @@ std::vector<std::string> OperatedHost::Arguments(const DrawnGoals& goals, const 
   return arguments;
 }
 
+std::map<std::string, std::string> OperatedHost::Access(const redfish::Capture& capture) const {
+  return {{"url", url_},
+          {"user", Administrator(capture)},
+          {"password_file", files_.Write("login", "shoal-password\n")},
+          {"ca_file", files_.path() + "/mock.pem"}};
+}
+
 std::vector<std::string> OperatedHost::EnvironmentFlags(const redfish::Capture& capture) const {
   std::vector<std::string> flags = {"--capture", capture.name(), "--access", "host"};
-  const std::map<std::string, std::string> settings = {
-      {"url", url_},
-      {"user", Administrator(capture)},
-      {"password_file", files_.Write("login", "shoal-password\n")},
-      {"ca_file", files_.path() + "/mock.pem"}};
-  for (const auto& [name, value] : settings) {
+  for (const auto& [name, value] : Access(capture)) {
     flags.insert(flags.end(), {"--set", "environment.host." + name + "=" + json(value).dump()});
   }
   return flags;
+}
+
+std::string OperatedHost::Table(const redfish::Capture& capture) const {
+  std::string table = "[[do.host]]\ncapture = " + json(capture.name()).dump() + "\n";
+  for (const auto& [name, value] : Access(capture)) {
+    table += name + " = " + json(value).dump() + "\n";
+  }
+  return table;
 }
 
 Verdict OperatedHost::Judge() const {
@@ -219,6 +231,14 @@ json Faults(double rate, int latency_ms) {
     if (fault["name"] != "slow") fault["probability"] = rate / 5;
   }
   return faults;
+}
+
+std::vector<std::string> InWords(std::vector<std::string> arguments, const std::string& sentence) {
+  const auto goal = std::find(arguments.begin(), arguments.end(), "--goal");
+  REQUIRE(goal != arguments.end());
+  arguments.erase(goal, goal + 2);
+  arguments.at(1) = sentence;
+  return arguments;
 }
 
 std::vector<std::string> With(std::vector<std::string> arguments,

@@ -46,6 +46,9 @@ class DrawnGoals {
   std::vector<std::shared_ptr<const redfish::AppliedGoal>> goals_;
 };
 
+// Whether something is to be done for the goal at the start.
+bool IsOpen(const redfish::Episode& episode);
+
 // What became of an operation, by the host's own account.
 struct Verdict {
   bool satisfied = false;
@@ -69,6 +72,8 @@ class OperatedHost {
                                      const std::string& audit) const;
   // The flags of `shoal train` with which the host, which has this capture, is an environment.
   std::vector<std::string> EnvironmentFlags(const redfish::Capture& capture) const;
+  // The table of a file of hosts (operate/host_list.h) that lists the host with this capture.
+  std::string Table(const redfish::Capture& capture) const;
   Verdict Judge() const;
   const std::string& url() const { return url_; }
   // The path of the audit log below `audit`.
@@ -77,6 +82,8 @@ class OperatedHost {
  private:
   nlohmann::json Control(const std::string& method, const std::string& path,
                          const nlohmann::json& body) const;
+  // The keys of a configuration that say how the host is reached.
+  std::map<std::string, std::string> Access(const redfish::Capture& capture) const;
 
   const doubles::TemporaryFolder files_;
   MockProcess mock_;
@@ -86,6 +93,8 @@ class OperatedHost {
 // Returns faults of the control API: all requests take a while, and this share of them goes wrong,
 // in five ways.
 nlohmann::json Faults(double rate, int latency_ms);
+// Returns the arguments with a sentence in place of the goal's name.
+std::vector<std::string> InWords(std::vector<std::string> arguments, const std::string& sentence);
 // Returns `arguments` and then `more`.
 std::vector<std::string> With(std::vector<std::string> arguments,
                               const std::vector<std::string>& more);

@@ -15,10 +15,10 @@ namespace shoal::runtime {
 namespace {
 
 // Every section that a cluster file may have, whichever process reads it.
-constexpr std::array<std::string_view, 16> kSections = {
+constexpr std::array<std::string_view, 17> kSections = {
     "run",        "cluster",  "policy",     "algorithm", "environment", "actor",
     "mockserver", "replay",   "inference",  "learner",   "encoder",     "train",
-    "report",     "discover", "simulation", "placement"};
+    "report",     "discover", "simulation", "placement", "do"};
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 
@@ -69,6 +69,11 @@ class Reader final : public Visitor {
   void Knob(std::string_view name, std::vector<std::string>& value, const KnobInfo& info) override {
     List(name, value, "a list of texts",
          [&](const toml::node& node) { return Text(node, name, info); });
+  }
+
+  std::string Place() const override {
+    const toml::table* const table = levels_.back().table;
+    return table == nullptr ? "" : Where(*table, file_);
   }
 
   absl::Status Finish() {

@@ -68,10 +68,11 @@ class Visitor {
   }
 
   // Visits a list of tables [[section.name]]. Options has Visit(Visitor&), and each table of the
-  // file starts from the values of Options().
+  // file starts from the values of `initial`.
   template <typename Options>
-  void Groups(std::string_view name, std::vector<Options>& list) {
-    if (const std::optional<std::size_t> count = EnterList(name)) list.assign(*count, Options());
+  void Groups(std::string_view name, std::vector<Options>& list,
+              const Options& initial = Options()) {
+    if (const std::optional<std::size_t> count = EnterList(name)) list.assign(*count, initial);
     for (std::size_t i = 0; i < list.size(); ++i) {
       EnterElement(i);
       list[i].Visit(*this);
@@ -79,6 +80,10 @@ class Visitor {
     }
     LeaveList();
   }
+
+  // Returns where the visited table begins, as "file:line", for errors that concern several knobs
+  // of it; empty where it is read from no file.
+  virtual std::string Place() const { return {}; }
 
  protected:
   virtual bool Enter(std::string_view name) = 0;

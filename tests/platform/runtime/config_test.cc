@@ -45,6 +45,25 @@ struct Table {
   }
 };
 
+// A table that knows where it was read.
+struct PlacedTable {
+  std::int64_t size = 16;
+  std::string place = {};
+  void Visit(Visitor& visitor) {
+    place = visitor.Place();
+    visitor.Knob("size", size, {.help = "items"});
+  }
+};
+
+struct PlacedTables {
+  std::vector<PlacedTable> tables = {};
+  std::string place = {};
+  void Visit(Visitor& visitor) {
+    place = visitor.Place();
+    visitor.Groups("table", tables, {.size = 5});
+  }
+};
+
 struct Tables {
   std::int64_t credit = 8;
   std::vector<Table> tables = {{}};
@@ -222,6 +241,23 @@ TEST_CASE("a list of tables has what the file says, and each table its own defau
   REQUIRE(loaded.options.tables[1].name == "other");
   REQUIRE(loaded.options.tables[1].max_size == 16);
   REQUIRE(loaded.options.tables[1].inner.rate == 0.25);
+}
+
+TEST_CASE("tables of a list start from values that are given, and know their file and line") {
+  PlacedTables read;
+  Config config;
+  config.Add("replay", read);
+  REQUIRE(config.Parse("[[replay.table]]\n\n[[replay.table]]\nsize = 7\n", "a.toml", {}).ok());
+  REQUIRE(read.tables.size() == 2);
+  REQUIRE(read.tables[0].size == 5);
+  REQUIRE(read.tables[0].place == "a.toml:1");
+  REQUIRE(read.tables[1].size == 7);
+  REQUIRE(read.tables[1].place == "a.toml:3");
+  REQUIRE(config.Parse("[replay]\ntable = [ {}, { size = 9 } ]\n", "a.toml", {}).ok());
+  REQUIRE(read.place == "a.toml:1");
+  REQUIRE(read.tables[1].place == "a.toml:2");
+  REQUIRE(config.Print().find("size = 9") != std::string::npos);
+  REQUIRE(read.tables[1].place.empty());
 }
 
 TEST_CASE("a file without a list of tables leaves the list as it was") {
