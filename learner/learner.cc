@@ -327,6 +327,7 @@ absl::Status Learner::AfterUpdate() {
   const auto begin = runtime::SystemClock().Now();
   const std::int64_t update = parts.trainer->updates();
   const LearnerOptions& options = setup_.learner;
+  parts.recent_returns.Add(parts.record.episodes);
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = IsCheckpointDue();
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;

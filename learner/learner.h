@@ -42,6 +42,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -54,6 +55,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy_spec.h"
 #include "rl/parameters/version.h"
+#include "rl/training/checkpoint.h"
 #include "rl/training/shared_checkpoints.h"
 
 namespace shoal::learner {
@@ -140,7 +142,11 @@ class Learner {
   // All ranks call these three together. The errors are those of ReadSharedCheckpoint and
   // PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
   absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> MakeCheckpoints();
-  absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(const std::string& run_folder);
+  // Loads the newest checkpoint in `folder`, or that of the number.
+  absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(
+      const std::string& folder, std::optional<std::int64_t> number = std::nullopt);
+  // The folder of this run's own checkpoints.
+  std::string CheckpointsFolder() const;
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
   // returns its note.
   absl::StatusOr<std::string> LoadFitting(const training::Checkpoint& checkpoint,
@@ -164,6 +170,8 @@ class Learner {
   std::int64_t TrainedNumber() const;
   // Begins to save what there is now, on all ranks.
   absl::Status SaveCheckpoint();
+  // Returns what rank 0 knows of the return of what is saved now, the same on all ranks.
+  absl::StatusOr<std::optional<training::MeanReturn>> ReturnToSave();
   // Waits until the checkpoint that is under way counts, on all ranks.
   absl::Status Settle();
   // Whether training can go on although something was not saved: the disk is full, and the next one

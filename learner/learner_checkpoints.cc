@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a learner saves, and what it goes on from.
+#include <array>
 #include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +18,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "rl/algorithms/policy_trainer.h"
+#include "rl/training/checkpoint_folder.h"
 
 namespace shoal::learner {
 namespace {
@@ -46,18 +52,24 @@ Note ParseNote(const std::string& text) {
   return note;
 }
 
-std::string CheckpointsFolder(const std::string& run_folder) { return run_folder + "/checkpoints"; }
+std::string CheckpointsOf(const std::string& run_folder) { return run_folder + "/checkpoints"; }
+
+// Returns the folder that `checkpoint` is in.
+std::string FolderAround(const std::string& checkpoint) {
+  return std::filesystem::path(checkpoint + "/").lexically_normal().parent_path().parent_path();
+}
 
 }  // namespace
 
 absl::Status Learner::Resume() {
   const std::string& other = setup_.learner.start_from;
   SHOAL_ASSIGN_OR_RETURN(parts_->checkpoints, MakeCheckpoints());
-  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(CheckpointsFolder());
   parts_->has_checkpoint = loaded.ok() && loaded->survives;
   if (loaded.ok()) parts_->saved = {loaded->version, TrainedNumber()};
   if (absl::IsNotFound(loaded.status()) && !other.empty()) {
-    loaded = LoadCheckpoint(other);
+    const std::optional<std::int64_t> number = training::CheckpointFolder::NumberIn(other);
+    loaded = LoadCheckpoint(number ? FolderAround(other) : CheckpointsOf(other), number);
     if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
   }
   if (loaded.ok()) {
@@ -69,16 +81,20 @@ absl::Status Learner::Resume() {
   return CompareRanks("at start");
 }
 
+std::string Learner::CheckpointsFolder() const { return CheckpointsOf(setup_.run.path()); }
+
 absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> Learner::MakeCheckpoints() {
   return training::SharedCheckpoints::Create(
-      {.root = CheckpointsFolder(setup_.run.path()), .keep = setup_.learner.keep_checkpoints},
+      {.root = CheckpointsFolder(),
+       .keep = {.newest = setup_.learner.keep_checkpoints,
+                .best = setup_.learner.keep_best_checkpoints}},
       *parts_->reducer);
 }
 
-absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(const std::string& run_folder) {
-  const std::string folder = CheckpointsFolder(run_folder);
+absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(
+    const std::string& folder, std::optional<std::int64_t> number) {
   SHOAL_ASSIGN_OR_RETURN(const training::SharedCheckpoint found,
-                         training::ReadSharedCheckpoint(folder, *parts_->reducer));
+                         training::ReadSharedCheckpoint(folder, *parts_->reducer, number));
   for (const std::string& problem : found.problems) {
     spdlog::warn("event=checkpoint_damaged problem={}", runtime::Quoted(problem));
   }
@@ -118,13 +134,30 @@ absl::Status Learner::SaveCheckpoint() {
   if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   parts_->saving = {parts_->version, TrainedNumber()};
-  parts_->checkpoints->Begin([this]() -> training::SharedCheckpoints::MakeFiles {
+  SHOAL_ASSIGN_OR_RETURN(const std::optional<training::MeanReturn> mean_return, ReturnToSave());
+  parts_->checkpoints->Begin([this, mean_return]() -> training::SharedCheckpoints::MakeFiles {
     const auto state =
         std::make_shared<const algorithms::TrainerCheckpoint>(parts_->trainer->Snapshot(
             ToText({.environment_steps = parts_->environment_steps, .version = parts_->version})));
-    return [state] { return algorithms::FilesOf(*state); };
+    return [state, mean_return] {
+      training::Checkpoint files = algorithms::FilesOf(*state);
+      files.mean_return = mean_return;
+      return files;
+    };
   });
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<training::MeanReturn>> Learner::ReturnToSave() {
+  Parts& parts = *parts_;
+  const std::optional<double> evaluation = std::exchange(parts.evaluation_return, std::nullopt);
+  const std::optional<double> value = evaluation ? evaluation : parts.recent_returns.Mean();
+  // Not all ranks hear of evaluations, nor of the same episodes.
+  std::array<double, 2> told = {value.value_or(std::numeric_limits<double>::quiet_NaN()),
+                                evaluation ? 1.0 : 0.0};
+  SHOAL_RETURN_IF_ERROR(parts.reducer->Broadcast(std::as_writable_bytes(std::span(told))));
+  if (!std::isfinite(told[0])) return std::nullopt;
+  return training::MeanReturn{.value = told[0], .is_of_evaluation = told[1] > 0};
 }
 
 absl::Status Learner::Settle() {

@@ -75,6 +75,11 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "checkpoints",
                 .min = 1,
                 .max = 10000});
+  visitor.Knob("keep_best_checkpoints", keep_best_checkpoints,
+               {.help = "checkpoints with the highest returns that are kept besides the newest",
+                .unit = "checkpoints",
+                .min = 0,
+                .max = 10000});
   visitor.Knob("keep_parameters", keep_parameters,
                {.help = "newest parameter files kept, besides the initial one",
                 .unit = "files",
@@ -93,7 +98,8 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "start_from", start_from,
       {.help =
-           "folder of another run; a run without a checkpoint starts from that run's newest one"});
+           "folder of another run, or of one of its checkpoints; a run without a checkpoint starts "
+           "from that run's newest one, or from that one"});
   visitor.Knob("fit_parameters", fit_parameters,
                {.help = "a checkpoint of another [policy] keeps what fits, in place of an error"});
   visitor.Knob("device", device,

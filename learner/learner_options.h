@@ -54,16 +54,20 @@ struct LearnerOptions {
   // A checkpoint is due after this many updates or this time, whichever comes first.
   std::int64_t checkpoint_every_updates = 20;
   double checkpoint_every_seconds = 2;
-  // How many of the newest checkpoints are kept. A rollback reaches no further back.
+  // How many of the newest checkpoints are kept.
   std::int64_t keep_checkpoints = 3;
+  // How many of those with the highest returns are kept besides, however old they are. A rollback
+  // reaches no further back than both.
+  std::int64_t keep_best_checkpoints = 0;
   // How many of the newest parameter files are kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;
   // Memory for recent parameters, besides the newest, that are served without reading a file.
   std::int64_t recent_parameters_bytes = std::int64_t{256} << 20;
   // The process ends after this many updates, including those of earlier runs. 0 means never.
   std::int64_t updates = 0;
-  // The folder of a run from whose newest checkpoint a run without one of its own starts: with its
-  // parameters, what its optimiser remembers, and its counts of updates and steps. Empty for none.
+  // The folder of a run from whose newest checkpoint a run without one of its own starts, or that
+  // of a checkpoint: with its parameters, what its optimiser remembers, and its counts of updates
+  // and steps. Empty for none.
   std::string start_from = "";
   // Whether a checkpoint of another [policy] keeps what fits; otherwise it is refused
   // (rl/model/parameter_fit.h).

@@ -93,6 +93,10 @@ struct Learner::Parts {
   std::int64_t epoch_number = -1;
   std::string encoder_version;
   EpisodeReturns episodes;
+  // As this rank hears of them, since the last rollback.
+  RecentReturns recent_returns;
+  // What the newest evaluation returned, if it was reported since the last checkpoint.
+  std::optional<double> evaluation_return;
   double environment_steps = 0;
   // The newest checkpoint that counts, and the one that is under way.
   SavedState saved;

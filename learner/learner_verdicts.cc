@@ -62,7 +62,9 @@ void Learner::NoteDivergence(const absl::Status& reason) {
 void Learner::TakeEvaluations() {
   if (rank() != 0) return;
   for (const parameters::EvaluationReport& report : parts_->publication->TakeEvaluations()) {
-    if (!parts_->quarantine->Contains(report.version)) parts_->evaluations.push_back(report);
+    if (parts_->quarantine->Contains(report.version)) continue;
+    parts_->evaluations.push_back(report);
+    parts_->evaluation_return = report.mean_return;
   }
 }
 
@@ -126,13 +128,15 @@ absl::Status Learner::RollBack() {
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   // First, so that a learner that dies here and starts again knows of them.
   SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
-  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(setup_.run.path());
+  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(CheckpointsFolder());
   if (absl::IsNotFound(loaded.status())) {
     return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
   }
   if (!loaded.ok()) return loaded.status();
   // They are of versions that are condemned now.
   parts.evaluations.clear();
+  parts.evaluation_return.reset();
+  parts.recent_returns.Clear();
   SHOAL_RETURN_IF_ERROR(CompareRanks("after a rollback"));
   if (loaded->version != parts.saved.version) {
     parts.saved = {loaded->version, TrainedNumber()};

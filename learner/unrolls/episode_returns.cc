@@ -8,6 +8,25 @@
 
 namespace shoal::learner {
 
+void RecentReturns::Add(const EpisodeSummary& ended) {
+  if (ended.episodes == 0) return;
+  summaries_.push_back(ended);
+  episodes_ += ended.episodes;
+  while (episodes_ - summaries_.front().episodes >= kEpisodes) {
+    episodes_ -= summaries_.front().episodes;
+    summaries_.pop_front();
+  }
+}
+
+std::optional<double> RecentReturns::Mean() const {
+  if (episodes_ < kEpisodes) return std::nullopt;
+  double sum = 0;
+  for (const EpisodeSummary& one : summaries_) {
+    sum += static_cast<double>(one.episodes) * one.mean_return;
+  }
+  return sum / static_cast<double>(episodes_);
+}
+
 EpisodeSummary EpisodeReturns::Add(std::span<const DecodedUnroll> unrolls) {
   std::vector<const DecodedUnroll*> in_order;
   for (const DecodedUnroll& unroll : unrolls) {

@@ -12,6 +12,8 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <span>
 
 #include "learner/unrolls/unroll_decoder.h"
@@ -25,6 +27,23 @@ struct EpisodeSummary {
   double mean_length = 0;
   // Those that were lost, which are not among the episodes.
   std::int64_t lost = 0;
+};
+
+// The mean return of the last episodes.
+class RecentReturns {
+ public:
+  // As many as other libraries take.
+  static constexpr std::int64_t kEpisodes = 100;
+
+  void Add(const EpisodeSummary& ended);
+  // Returns the mean over the last updates in which at least kEpisodes ended, or nothing before so
+  // many have: that of a few says little.
+  std::optional<double> Mean() const;
+  void Clear() { *this = {}; }
+
+ private:
+  std::deque<EpisodeSummary> summaries_;
+  std::int64_t episodes_ = 0;
 };
 
 class EpisodeReturns {

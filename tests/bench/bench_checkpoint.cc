@@ -105,8 +105,9 @@ absl::Status Measure(const Settings& settings) {
   SHOAL_ASSIGN_OR_RETURN(const auto trainer,
                          algorithms::PolicyTrainer::Create(spec, options, 1, alone));
   const std::string folder = settings.directory + "/checkpoints";
-  SHOAL_ASSIGN_OR_RETURN(const auto checkpoints,
-                         training::SharedCheckpoints::Create({.root = folder, .keep = 2}, alone));
+  SHOAL_ASSIGN_OR_RETURN(
+      const auto checkpoints,
+      training::SharedCheckpoints::Create({.root = folder, .keep = {.newest = 2}}, alone));
   const algorithms::TrainerCheckpoint state = trainer->Snapshot("");
   const std::vector<float> same_size(
       state.parameters.size() + state.first_moment.size() + state.second_moment.size(), 1.0F);

@@ -8,16 +8,16 @@
 namespace shoal::training {
 
 absl::Status WriteCheckpoint(const std::string& root, const Checkpoint& checkpoint,
-                             std::int64_t keep) {
+                             std::int64_t keep, std::int64_t keep_best) {
   const CheckpointFolder folder(root);
-  CheckpointManifest manifest{.number = checkpoint.number};
+  CheckpointManifest manifest{.number = checkpoint.number, .mean_return = checkpoint.mean_return};
   SHOAL_RETURN_IF_ERROR(folder.Begin(checkpoint.number));
   for (const auto& [name, bytes] : checkpoint.files) {
     SHOAL_RETURN_IF_ERROR(folder.Put(checkpoint.number, name, bytes));
     manifest.files[name] = DigestOf(bytes);
   }
   SHOAL_RETURN_IF_ERROR(folder.Commit(manifest));
-  return folder.KeepNewest(manifest.number, keep);
+  return folder.Keep({.newest = keep, .best = keep_best}, manifest.number);
 }
 
 absl::StatusOr<Checkpoint> ReadNewestCheckpoint(const std::string& root) {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <system_error>
 
 #include "platform/runtime/atomic_file.h"
@@ -189,18 +190,42 @@ absl::Status CheckpointFolder::Remove(const std::string& path) const {
   });
 }
 
-absl::Status CheckpointFolder::KeepNewest(std::int64_t newest, std::int64_t keep) const {
+std::optional<std::int64_t> CheckpointFolder::NumberIn(const std::string& path) {
+  const fs::path folder = fs::path(path + "/").parent_path().lexically_normal();
+  const std::int64_t number = NumberOf(folder.filename().string());
+  return number < 0 ? std::nullopt : std::optional(number);
+}
+
+std::set<std::int64_t> CheckpointFolder::Best(std::int64_t count, std::int64_t last) const {
+  std::vector<std::string> problems;
+  std::vector<CheckpointManifest> manifests;
+  if (count > 0) manifests = Manifests(problems);
+  std::erase_if(manifests, [last](const CheckpointManifest& manifest) {
+    return !manifest.mean_return || manifest.number > last;
+  });
+  std::sort(manifests.begin(), manifests.end(), [](const auto& a, const auto& b) {
+    return a.mean_return != b.mean_return ? a.mean_return > b.mean_return : a.number < b.number;
+  });
+  std::set<std::int64_t> best;
+  for (const CheckpointManifest& manifest : manifests) {
+    if (std::ssize(best) < count) best.insert(manifest.number);
+  }
+  return best;
+}
+
+absl::Status CheckpointFolder::Keep(const KeptCheckpoints& kept, std::int64_t last) const {
+  const std::set<std::int64_t> best = Best(kept.best, last);
   const absl::Status removed = Guarded(root_, [&] {
     std::vector<std::int64_t> numbers;
     for (const std::string& name : Names(root_)) {
       if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);
       const std::int64_t number = NumberOf(name);
-      if (number >= 0 && number <= newest) numbers.push_back(number);
+      if (number >= 0 && number <= last) numbers.push_back(number);
     }
     std::sort(numbers.begin(), numbers.end(), std::greater<>());
-    for (auto i = static_cast<std::size_t>(std::max<std::int64_t>(keep, 1)); i < numbers.size();
-         ++i) {
-      fs::remove_all(PathOf(numbers[i]));
+    const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(kept.newest, 1));
+    for (std::size_t i = newest; i < numbers.size(); ++i) {
+      if (!best.contains(numbers[i])) fs::remove_all(PathOf(numbers[i]));
     }
     return absl::OkStatus();
   });

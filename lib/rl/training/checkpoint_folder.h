@@ -14,6 +14,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,14 @@
 #include "rl/training/checkpoint_manifest.h"
 
 namespace shoal::training {
+
+// How many checkpoints stay.
+struct KeptCheckpoints {
+  // At least 1.
+  std::int64_t newest = 3;
+  // Those with the highest returns, which may be among the newest. Of equal ones the older stays.
+  std::int64_t best = 0;
+};
 
 class CheckpointFolder {
  public:
@@ -41,10 +51,10 @@ class CheckpointFolder {
   bool Has(std::int64_t number) const;
   // Makes a checkpoint count no longer, and removes it.
   absl::Status Withdraw(std::int64_t number) const;
-  // Removes all but the newest `keep` (at least 1) of the checkpoints up to `newest`, and what was
-  // never committed. Later ones stay: they are of a run that could not be loaded, and count for
-  // nothing here. So does what a full disk has no room to remove, until the next call.
-  absl::Status KeepNewest(std::int64_t newest, std::int64_t keep) const;
+  // Removes all but those to keep of the checkpoints up to the number `last`, and what was never
+  // committed. Later ones stay: they are of a run that could not be loaded, and count for nothing
+  // here. So does what a full disk has no room to remove, until the next call.
+  absl::Status Keep(const KeptCheckpoints& kept, std::int64_t last) const;
 
   // Returns the manifests of this folder, newest first; also of checkpoints that a crash kept from
   // being renamed. What is wrong with others is added to `problems`.
@@ -55,10 +65,15 @@ class CheckpointFolder {
                                    const FileDigest& digest) const;
 
   const std::string& root() const { return root_; }
+  // Returns the number of the checkpoint whose folder `path` is, or nothing where its name is not
+  // that of one.
+  static std::optional<std::int64_t> NumberIn(const std::string& path);
 
  private:
   std::string PathOf(std::int64_t number) const;
   std::string WritingPathOf(std::int64_t number) const;
+  // Returns the numbers of the best checkpoints up to `last`.
+  std::set<std::int64_t> Best(std::int64_t count, std::int64_t last) const;
   // Removes a folder, its manifest first.
   absl::Status Remove(const std::string& path) const;
 

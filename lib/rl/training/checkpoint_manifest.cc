@@ -18,6 +18,10 @@ using nlohmann::json;
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 48;
 constexpr std::size_t kMaxParts = 1 << 16;
 
+// Of what a return is.
+constexpr const char* kEvaluation = "evaluation";
+constexpr const char* kEpisodes = "episodes";
+
 struct Cut {
   std::string file;
   std::uint64_t begin = 0;
@@ -54,6 +58,14 @@ absl::StatusOr<FileDigest> ParseDigest(const json& value, const std::string& whe
   return FileDigest{value["bytes"].get<std::uint64_t>(), value["sha256"].get<std::string>()};
 }
 
+absl::StatusOr<MeanReturn> ParseReturn(const json& value, const std::string& where) {
+  const bool whole = value.is_object() && value.contains("mean") && value["mean"].is_number() &&
+                     value.contains("of") &&
+                     (value["of"] == kEvaluation || value["of"] == kEpisodes);
+  if (!whole) return runtime::DataLoss(where + ": bad return");
+  return MeanReturn{value["mean"].get<double>(), value["of"] == kEvaluation};
+}
+
 json ToJson(const FileDigest& digest) {
   return {{"bytes", digest.bytes}, {"sha256", digest.sha256}};
 }
@@ -76,6 +88,10 @@ std::string ToText(const CheckpointManifest& manifest) {
   json text = {{"version", manifest.parts.empty() ? 1 : 2},
                {"number", manifest.number},
                {"files", std::move(files)}};
+  if (manifest.mean_return) {
+    text["return"] = {{"mean", manifest.mean_return->value},
+                      {"of", manifest.mean_return->is_of_evaluation ? kEvaluation : kEpisodes}};
+  }
   if (!manifest.parts.empty()) {
     text["divided"] = manifest.divided;
     text["parts"] = json::array();
@@ -117,6 +133,9 @@ absl::StatusOr<CheckpointManifest> ParseManifest(std::string_view text, const st
         manifest.parts.emplace_back(),
         ParseDigest(part, where + ": bad part " + std::to_string(manifest.parts.size())));
   }
+  if (const json value = member("return", json()); !value.is_null()) {
+    SHOAL_ASSIGN_OR_RETURN(manifest.mean_return, ParseReturn(value, where));
+  }
   if (manifest.parts.empty() && !manifest.divided.empty()) {
     return runtime::DataLoss(where + ": divided files without parts");
   }
@@ -152,7 +171,8 @@ std::string WritePart(const Checkpoint& checkpoint, std::size_t part, std::size_
 
 absl::StatusOr<Checkpoint> PutTogether(const CheckpointManifest& manifest,
                                        std::map<std::string, std::string> pieces) {
-  Checkpoint checkpoint{manifest.number, {}};
+  Checkpoint checkpoint{
+      .number = manifest.number, .files = {}, .mean_return = manifest.mean_return};
   for (const auto& [name, digest] : manifest.files) {
     checkpoint.files[name] = std::move(pieces[name]);
   }

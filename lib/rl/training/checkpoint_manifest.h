@@ -2,7 +2,8 @@
 // What a checkpoint consists of, and the parts into which its large files are divided among several
 // folders.
 //
-// manifest.json: {"version", "number", "files": {name: {"bytes", "sha256"}}}. A divided checkpoint
+// manifest.json: {"version", "number", "files": {name: {"bytes", "sha256"}}}, and where a return is
+// known {"return": {"mean", "of"}}, of "evaluation" or "episodes". A divided checkpoint
 // (version 2) also has {"divided": {name: bytes}, "parts": [{"bytes", "sha256"}]}. Divided files
 // are those of safetensors. One after the other, in the order of their names, they are cut into
 // parts of equal length, whatever tensor a cut goes through; so the number of parts says nothing
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,8 @@ struct CheckpointManifest {
   // is divided.
   std::map<std::string, std::uint64_t> divided = {};
   std::vector<FileDigest> parts = {};
+  // As in Checkpoint.
+  std::optional<MeanReturn> mean_return = {};
 
   // All that has to be there for the checkpoint to be whole, by the name of the file.
   std::map<std::string, FileDigest> Pieces() const;

@@ -267,11 +267,14 @@ absl::Status NoRoom(const CheckpointFolder& folder, const Checkpoint& checkpoint
 }  // namespace
 
 absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
-                                                      GradientReducer& reducer) {
+                                                      GradientReducer& reducer,
+                                                      std::optional<std::int64_t> number) {
   const CheckpointFolder folder(root);
   std::vector<std::string> problems;
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
-                         Candidates(folder, reducer, problems));
+  SHOAL_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, Candidates(folder, reducer, problems));
+  if (number) {
+    std::erase_if(candidates, [&](const auto& one) { return one.manifest.number != *number; });
+  }
   for (const Candidate& candidate : candidates) {
     absl::StatusOr<SharedCheckpoint> found = Collect(folder, candidate.manifest, reducer, problems);
     if (found.ok()) {
@@ -281,7 +284,8 @@ absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
     if (!absl::IsNotFound(found.status())) return found.status();
     problems.push_back(runtime::Message(found.status()));
   }
-  std::string text = "no whole checkpoint in " + root;
+  std::string text =
+      "no whole checkpoint " + (number ? std::to_string(*number) + " " : "") + "in " + root;
   for (const std::string& problem : problems) text += "; " + problem;
   const bool divided =
       std::any_of(candidates.begin(), candidates.end(),
@@ -343,9 +347,9 @@ void SharedCheckpoints::Begin(const std::function<MakeFiles()>& take) {
 }
 
 absl::StatusOr<CheckpointManifest> SharedCheckpoints::WriteOwn(const Checkpoint& checkpoint) const {
-  CheckpointManifest manifest{.number = checkpoint.number};
+  CheckpointManifest manifest{.number = checkpoint.number, .mean_return = checkpoint.mean_return};
   if (folders() == 1) {
-    SHOAL_RETURN_IF_ERROR(WriteCheckpoint(folder_.root(), checkpoint, keep_));
+    SHOAL_RETURN_IF_ERROR(WriteCheckpoint(folder_.root(), checkpoint, keep_.newest, keep_.best));
     return manifest;
   }
   SHOAL_RETURN_IF_ERROR(folder_.Begin(checkpoint.number));
@@ -412,7 +416,7 @@ absl::Status SharedCheckpoints::Settle() {
     SHOAL_RETURN_IF_ERROR(folder_.Withdraw(manifest.number));
   }
   SHOAL_RETURN_IF_ERROR(shared);
-  return keeps() ? folder_.KeepNewest(manifest.number, keep_) : absl::OkStatus();
+  return keeps() ? folder_.Keep(keep_, manifest.number) : absl::OkStatus();
 }
 
 }  // namespace shoal::training

@@ -24,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,10 @@ struct SharedCheckpoint {
 // what is wrong with each: DATA_LOSS where some are divided, because what is missing may be on a
 // machine that is not there, and NOT_FOUND otherwise. DATA_LOSS also names a rank that sends what
 // no rank sends.
-absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
-                                                      collectives::GradientReducer& reducer);
+// With `number`, only that checkpoint will do.
+absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(
+    const std::string& root, collectives::GradientReducer& reducer,
+    std::optional<std::int64_t> number = std::nullopt);
 
 // Writes the checkpoints of a group. Each is begun, written by a thread of the keeper's, and
 // settled. Not thread-safe.
@@ -60,8 +63,7 @@ class SharedCheckpoints {
   struct Options {
     // This rank's folder, made if it is missing. Other ranks may have the same.
     std::string root;
-    // How many of the newest checkpoints stay, at least 1.
-    std::int64_t keep = 3;
+    KeptCheckpoints keep = {};
   };
 
   // Collective. Finds out which ranks share a folder, by a file that each makes and removes.
@@ -104,7 +106,7 @@ class SharedCheckpoints {
   absl::StatusOr<CheckpointManifest> Agree() const;
 
   const CheckpointFolder folder_;
-  const std::int64_t keep_;
+  const KeptCheckpoints keep_;
   collectives::GradientReducer& reducer_;
   const std::int64_t rank_;
   // By rank, the keeper of its folder; and that of this rank's.

@@ -40,12 +40,20 @@ TEST_CASE("lines that could only be written in part leave nothing, and the next 
   const std::string path = folder.At("lines");
   const auto file = AppendedFile::Open(path).value();
   REQUIRE(file->Append("one\n").ok());
+  absl::Status appended;
+  absl::Status synced;
+  std::string between;
   {
+    // What a failed test says goes to a file, too.
     const Limit limit(7);
-    REQUIRE_FALSE(file->Append("two is longer\n").ok());
-    REQUIRE(ReadFile(path).value() == "one\n");
-    REQUIRE_FALSE(file->AppendSynced("two is longer\n").ok());
+    appended = file->Append("two is longer\n");
+    between = ReadFile(path).value_or("");
+    synced = file->AppendSynced("two is longer\n");
   }
+  REQUIRE_FALSE(appended.ok());
+  REQUIRE(between == "one\n");
+  REQUIRE_FALSE(synced.ok());
+  REQUIRE(ReadFile(path).value() == "one\n");
   REQUIRE(file->AppendSynced("three\nfour\n").ok());
   REQUIRE(ReadFile(path).value() == "one\nthree\nfour\n");
 }

@@ -22,13 +22,17 @@ Checkpoint SomeCheckpoint(runtime::Random& random) {
   for (const char* name : {"parameters.safetensors", "optimiser.safetensors", "a.safetensors"}) {
     fill(name, random.Below(4) == 0 ? random.Below(4) : random.Below(500));
   }
+  if (random.Below(2) == 0) {
+    checkpoint.mean_return = {.value = random.Uniform() / 3,
+                              .is_of_evaluation = random.Below(2) == 0};
+  }
   return checkpoint;
 }
 
 // Divides a checkpoint as several folders do.
 CheckpointManifest Divide(const Checkpoint& checkpoint, std::size_t parts,
                           std::map<std::string, std::string>& pieces) {
-  CheckpointManifest manifest{.number = checkpoint.number, .files = {}, .divided = {}, .parts = {}};
+  CheckpointManifest manifest{.number = checkpoint.number, .mean_return = checkpoint.mean_return};
   for (const auto& [name, bytes] : checkpoint.files) {
     if (IsDivided(name)) {
       manifest.divided[name] = bytes.size();
@@ -100,7 +104,9 @@ TEST_CASE("texts that are no manifests are refused by name") {
         R"({"files": {}, "divided": {"a": 1.5}})",
         R"({"files": {}, "divided": {"a": 18446744073709551615}, "parts": []})",
         R"({"files": {}, "divided": {"/": 1}, "parts": [{"bytes": 1, "sha256": ""}]})",
-        R"({"files": {}, "divided": {}, "parts": [1]})", R"({"files": {}, "parts": {}})"}) {
+        R"({"files": {}, "divided": {}, "parts": [1]})", R"({"files": {}, "parts": {}})",
+        R"({"files": {}, "return": 1})", R"({"files": {}, "return": {"mean": 1, "of": "luck"}})",
+        R"({"files": {}, "return": {"mean": "1", "of": "episodes"}})"}) {
     INFO(text);
     const auto read = ParseManifest(text, "the manifest");
     REQUIRE(absl::IsDataLoss(read.status()));

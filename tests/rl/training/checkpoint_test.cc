@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <vector>
 
 #include "rl/training/checkpoint_folder.h"
 #include "tests/doubles/temporary_folder.h"
@@ -42,6 +44,44 @@ TEST_CASE("the newest checkpoint comes back as it was written") {
   REQUIRE(read.number == 3);
   REQUIRE(read.files.at("a") == "contents of 3");
   REQUIRE(read.files.at("b") == std::string(3, '\0'));
+}
+
+TEST_CASE("the checkpoints with the highest returns stay, those of evaluations before all others") {
+  const Folder folder;
+  const std::vector<std::optional<MeanReturn>> returns = {
+      MeanReturn{.value = 5}, MeanReturn{.value = 9}, MeanReturn{.value = 9},
+      std::nullopt,           MeanReturn{.value = 1}, MeanReturn{.value = 2}};
+  const auto save = [&](std::int64_t number, std::optional<MeanReturn> mean_return) {
+    const Checkpoint checkpoint{
+        .number = number, .files = {{"a", "x"}}, .mean_return = mean_return};
+    REQUIRE(WriteCheckpoint(folder.path(), checkpoint, 1, 2).ok());
+  };
+  const auto kept = [&] {
+    std::vector<std::string> problems;
+    std::vector<std::int64_t> numbers;
+    for (const CheckpointManifest& manifest : CheckpointFolder(folder.path()).Manifests(problems)) {
+      numbers.push_back(manifest.number);
+    }
+    return numbers;
+  };
+  std::int64_t number = 0;
+  for (const auto& one : returns) save(++number, one);
+  REQUIRE(kept() == std::vector<std::int64_t>{6, 3, 2});
+  save(7, MeanReturn{.value = -3, .is_of_evaluation = true});
+  save(8, MeanReturn{.value = 9});
+  // Of equal ones the older stays.
+  REQUIRE(kept() == std::vector<std::int64_t>{8, 7, 2});
+  REQUIRE(ReadNewestCheckpoint(folder.path())->mean_return == MeanReturn{.value = 9});
+}
+
+TEST_CASE("the name of a checkpoint's folder tells its number, and other names tell none") {
+  for (const char* path : {"runs/a/checkpoints/checkpoint-000000000042", "checkpoint-000000000042/",
+                           "./checkpoint-42"}) {
+    REQUIRE(CheckpointFolder::NumberIn(path) == 42);
+  }
+  for (const char* path : {"runs/a", "runs/a/checkpoints", "checkpoint-", "checkpoint-4x", ""}) {
+    REQUIRE_FALSE(CheckpointFolder::NumberIn(path));
+  }
 }
 
 TEST_CASE("where nothing was written, nothing is found") {

@@ -61,7 +61,7 @@ inline Placement OneEach(std::size_t ranks) {
 inline absl::Status SaveOnRank(const std::string& root, GradientReducer& reducer,
                                std::int64_t number) {
   SHOAL_ASSIGN_OR_RETURN(const auto shared,
-                         SharedCheckpoints::Create({.root = root, .keep = 3}, reducer));
+                         SharedCheckpoints::Create({.root = root, .keep = {.newest = 3}}, reducer));
   shared->Begin([&] { return [number] { return StateOf(number); }; });
   return shared->Settle();
 }

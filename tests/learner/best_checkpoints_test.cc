@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learners that keep the checkpoints whose policies returned most.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "learner/learner.h"
+#include "learner/unrolls/episode_returns.h"
+#include "rl/parameters/evaluation_report.h"
+#include "rl/training/checkpoint_folder.h"
+#include "tests/doubles/temporary_folder.h"
+#include "tests/learner/small_learner.h"
+#include "tests/replay/shard_server.h"
+
+namespace shoal::learner {
+namespace {
+
+using training::MeanReturn;
+
+std::map<std::int64_t, std::optional<MeanReturn>> SavedReturns(const LearnerSetup& setup) {
+  std::vector<std::string> problems;
+  std::map<std::int64_t, std::optional<MeanReturn>> returns;
+  const training::CheckpointFolder folder(setup.run.path() + "/checkpoints");
+  for (const auto& manifest : folder.Manifests(problems)) {
+    returns[manifest.number] = manifest.mean_return;
+  }
+  REQUIRE(problems.empty());
+  return returns;
+}
+
+TEST_CASE("the checkpoint after the best evaluation stays, and another run starts from it") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.keep_checkpoints = 1;
+  setup.learner.keep_best_checkpoints = 1;
+  setup.learner.updates = 6;
+  // By the update in whose sum they are reported.
+  const std::map<int, double> evaluations = {{2, 100}, {4, 50}};
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    const auto found = evaluations.find(sum);
+    if (found == evaluations.end()) return;
+    REQUIRE(parameters::SendEvaluation(
+                setup.learner.listen, "a test",
+                {.version = {1, 1}, .mean_return = found->second, .episodes = 20},
+                std::chrono::seconds(30))
+                .ok());
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(SavedReturns(setup) ==
+          std::map<std::int64_t, std::optional<MeanReturn>>{
+              {2, MeanReturn{.value = 100, .is_of_evaluation = true}}, {6, std::nullopt}});
+
+  replay::ShardServer other_shard({.name = "unrolls"});
+  Fill(other_shard.shard(), 1);
+  LearnerSetup other = Setup(folder, other_shard.address());
+  other.run.name = "other";
+  other.learner.start_from = setup.run.path() + "/checkpoints/checkpoint-000000000002";
+  other.learner.updates = 4;
+  for (const absl::Status& ended : RunLearners(other, 0)) {
+    INFO(ended);
+    REQUIRE(ended.ok());
+  }
+  REQUIRE(Lines(other).front()["update"] == 3);
+  other.run.name = "lost";
+  other.learner.start_from = setup.run.path() + "/checkpoints/checkpoint-000000000003";
+  const absl::Status lost = RunLearners(other, 0)[0];
+  REQUIRE(absl::IsNotFound(lost));
+  REQUIRE(runtime::Message(lost).find("no whole checkpoint 3 in ") != std::string::npos);
+}
+
+TEST_CASE("the return of training is the mean over the last hundred episodes or a few more") {
+  RecentReturns returns;
+  returns.Add({.episodes = 99, .mean_return = 1});
+  REQUIRE_FALSE(returns.Mean());
+  returns.Add({.episodes = 1, .mean_return = 101});
+  REQUIRE(*returns.Mean() == Approx(2));
+  returns.Add({.episodes = 0, .mean_return = 0});
+  REQUIRE(*returns.Mean() == Approx(2));
+  // The first update leaves once there are a hundred without it.
+  returns.Add({.episodes = 99, .mean_return = 3});
+  REQUIRE(*returns.Mean() == Approx((101 + 99 * 3) / 100.0));
+  returns.Clear();
+  REQUIRE_FALSE(returns.Mean());
+}
+
+}  // namespace
+}  // namespace shoal::learner
