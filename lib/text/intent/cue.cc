@@ -23,12 +23,19 @@ bool BeginsApart(const Sentence& sentence, std::size_t at) {
   return std::find(kJoints.begin(), kJoints.end(), sentence.words()[at]) != kJoints.end();
 }
 
+// Returns whether a clause ends before word `at`.
+bool CrossesClause(const Sentence& sentence, std::size_t at) {
+  return at > 0 && at < sentence.words().size() &&
+         sentence.ClauseOf(at) != sentence.ClauseOf(at - 1);
+}
+
 // Returns the end of the match that begins at word `at`.
 std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
                                       std::span<const std::string> stems) {
   const std::vector<std::string>& words = sentence.words();
   if (stems.empty()) return at;
   if (stems.front() == "*") {
+    if (CrossesClause(sentence, at)) return std::nullopt;
     for (std::size_t skip = 0; skip <= Cue::kGap && at + skip < words.size(); ++skip) {
       if (const auto end = EndOfMatch(sentence, at + skip, stems.subspan(1))) return end;
       if (BeginsApart(sentence, at + skip)) break;
@@ -114,6 +121,25 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
   return false;
 }
 
+// Returns whether what stands at the words [from, to) is ruled out behind them: "a forced stop is
+// not permitted".
+bool IsRuledOut(const Sentence& sentence, std::size_t from, std::size_t to) {
+  static const WordSet kForbidden =
+      StemsOf("forbidden prohibited excluded unacceptable inadmissible undesired unwanted");
+  static const WordSet kPermitted =
+      StemsOf("permitted allowed acceptable accepted wanted desired option");
+  constexpr std::size_t kReach = 5;
+  const std::vector<std::string>& words = sentence.words();
+  bool is_negated = false;
+  for (std::size_t at = to; at < std::min(to + kReach, words.size()); ++at) {
+    if (sentence.ClauseOf(at) != sentence.ClauseOf(from)) return false;
+    is_negated |= words[at] == "not" || words[at] == "no";
+    if (kForbidden.contains(words[at])) return !is_negated;
+    if (is_negated && kPermitted.contains(words[at])) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
@@ -126,7 +152,12 @@ bool TellsState(const Sentence& sentence, const CueMatch& match) {
   const std::vector<std::string>& words = sentence.words();
   if (IsCheck(sentence, match.begin)) return true;
   bool tells = IsChange(sentence, match) || IsJudged(sentence, match);
-  for (std::size_t back = 1; back <= kReach && back <= match.begin; ++back) {
+  // What a participle belongs to may be far: "is as dead as a doornail (powered off)".
+  static const WordSet kDirections = StemsOf("on off up down");
+  const bool is_participle =
+      sentence.TextAt(match.begin).ends_with("ed") && kDirections.contains(words[match.end - 1]);
+  const std::size_t reach = is_participle ? match.begin : std::min(kReach, match.begin);
+  for (std::size_t back = 1; back <= reach; ++back) {
     const std::size_t at = match.begin - back;
     if (sentence.ClauseOf(at) != sentence.ClauseOf(match.begin)) break;
     if (kAsking.contains(words[at])) return false;
@@ -174,8 +205,8 @@ bool Cue::IsAffirmed(const Sentence& sentence) const { return !Affirmed(sentence
 std::vector<CueMatch> Cue::Affirmed(const Sentence& sentence) const {
   std::vector<CueMatch> matches = FindAll(sentence);
   std::erase_if(matches, [&](const CueMatch& match) {
-    return (!may_be_negated_ &&
-            (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match))) ||
+    return (!may_be_negated_ && (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match) ||
+                                 IsRuledOut(sentence, match.begin, match.end))) ||
            (is_wish_ && TellsState(sentence, match));
   });
   return matches;

@@ -100,7 +100,7 @@ class ValueFinder {
         "enable|activate|start|open|allow|install|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
-        "never");
+        "never|take * away");
     const std::size_t clause = sentence_.ClauseOf(match.begin);
     if (const int state = StateAfter(match.end, wants_on)) return state;
     std::size_t nearest = 8;
@@ -125,10 +125,10 @@ class ValueFinder {
 
   // Returns the state that the words from `at` on give to what stands before them, or 0.
   int StateAfter(std::size_t at, bool in_clause) const {
-    static constexpr std::array<std::string_view, 26> kBetween = {
-        "and",    "or",    "must", "be",      "should",   "is",   "are", "has",  "have",
-        "to",     "get",   "lan",  "service", "protocol", "over", "all", "both", "ipmi",
-        "telnet", "needs", "back", "turned",  "switched", "set",  "put", "kept"};
+    static constexpr std::array<std::string_view, 29> kBetween = {
+        "and",  "or",  "must",   "be",       "should",   "is",   "are",  "has",   "have",   "to",
+        "get",  "lan", "over",   "service",  "protocol", "all",  "both", "ipmi",  "telnet", "needs",
+        "back", "put", "turned", "switched", "set",      "kept", "it",   "which", "that"};
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
     for (std::size_t reach = 0; reach < 8 && at < words().size(); ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
@@ -150,8 +150,8 @@ class ValueFinder {
     bool any_needed = false;
     for (const TargetRule& rule : rules_.targets()) {
       any_needed |= rule.needed;
-      const std::optional<CueMatch> said = rule.said.Find(sentence_);
-      if (!said) continue;
+      const std::vector<CueMatch> said = rule.said.FindAll(sentence_);
+      if (said.empty()) continue;
       const auto& bound = goal_.binding().targets;
       const bool offered = std::any_of(bound.begin(), bound.end(), [&](const auto& target) {
         return target.target.name == rule.name;
@@ -161,11 +161,15 @@ class ValueFinder {
       }
       if (!offered) continue;
       found_.targets.insert(rule.name);
-      const int state = StateAt(*said, rule.state == "on");
+      const int wanted = rule.state == "on" ? 1 : rule.state == "off" ? -1 : 0;
+      std::vector<int> states;
+      for (const CueMatch& match : said) states.push_back(StateAt(match, wanted > 0));
       // "IPMI please" says nothing of it.
       constexpr std::size_t kFew = 2;
-      const bool unsaid = rule.needed && state == 0 && words().size() <= kFew;
-      if (unsaid || (rule.state == "off" && state > 0) || (rule.state == "on" && state < 0)) {
+      const bool unsaid = rule.needed && states.front() == 0 && words().size() <= kFew;
+      // Of several mentions one may be of how it is: "no common clock, so use a.b as NTP server".
+      const bool is_wanted = std::find(states.begin(), states.end(), wanted) != states.end();
+      if (unsaid || (wanted * states.front() < 0 && !is_wanted)) {
         found_.misfit = "the goal is " + rule.name + " " + rule.state;
       }
     }
@@ -353,9 +357,9 @@ class ValueFinder {
     const std::size_t apostrophe = text.find('\'');
     if (apostrophe != text.npos && vocabulary_.known.contains(text.substr(0, apostrophe)))
       return true;
-    // A hyphen joins words: "re-enable", "log-in".
+    // A hyphen joins words, "re-enable", "log-in", but "Welcome-1" is a password.
     const std::size_t hyphen = text.find('-');
-    if (hyphen == text.npos || hyphen == 0) return false;
+    if (hyphen == text.npos || hyphen == 0 || ShapeOf(text).digit) return false;
     return vocabulary_.known.contains(text.substr(0, hyphen)) &&
            vocabulary_.known.contains(text.substr(hyphen + 1)) && !FollowsNaming(token);
   }
@@ -413,14 +417,29 @@ class ValueFinder {
     return candidates;
   }
 
-  // When one user and one candidate are left, they belong together.
-  static void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
-                              const std::vector<std::size_t>& candidates,
-                              std::vector<std::optional<std::size_t>>& tokens) {
+  // When one user and one candidate are left, they belong together. Words of the language are left
+  // only where there is nothing else, and so are plain words beside what looks like a name.
+  void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
+                       const std::vector<std::size_t>& candidates,
+                       std::vector<std::optional<std::size_t>>& tokens) const {
     std::vector<std::size_t> left;
     for (const std::size_t candidate : candidates) {
       const bool taken = std::find(tokens.begin(), tokens.end(), candidate) != tokens.end();
       if (!taken) left.push_back(candidate);
+    }
+    const auto reduce = [&](const auto& is_weak) {
+      std::vector<std::size_t> strong;
+      std::remove_copy_if(left.begin(), left.end(), std::back_inserter(strong), is_weak);
+      if (!strong.empty()) left = std::move(strong);
+    };
+    reduce([&](std::size_t candidate) {
+      const Token& token = sentence_.tokens()[candidate];
+      const TokenShape shape = ShapeOf(token.text);
+      return !token.meant.empty() || !shape.lower ||
+             vocabulary_.english.contains(absl::AsciiStrToLower(token.text));
+    });
+    if (left.size() > 1) {
+      reduce([&](std::size_t candidate) { return !LooksLikeValue(sentence_.tokens()[candidate]); });
     }
     const auto open = std::find(tokens.begin(), tokens.end(), std::nullopt);
     if (left.size() != 1 || open == tokens.end()) return;

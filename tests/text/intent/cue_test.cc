@@ -61,6 +61,20 @@ TEST_CASE("A gap ends with the clause, and before \"and\"") {
   REQUIRE(Cue("delete * raid1").IsAffirmed(Sentence("delete the old RAID1")));
 }
 
+TEST_CASE("A gap does not begin in the next clause") {
+  REQUIRE_FALSE(
+      Cue("remove * mirror").IsAffirmed(Sentence("stripe to be removed, mirror to be made")));
+  REQUIRE(Cue("remove * mirror").IsAffirmed(Sentence("remove mirror and stripe")));
+}
+
+TEST_CASE("What is ruled out behind it is not said") {
+  const Cue force("force");
+  REQUIRE_FALSE(force.IsAffirmed(Sentence("a forced stop is not permitted")));
+  REQUIRE_FALSE(force.IsAffirmed(Sentence("forced power-off is strictly prohibited")));
+  REQUIRE(force.IsAffirmed(Sentence("force is not prohibited")));
+  REQUIRE(force.IsAffirmed(Sentence("force it off, other ways are not permitted")));
+}
+
 TEST_CASE("A negation denies only what stands in its clause") {
   REQUIRE(Cue("ntp").IsAffirmed(Sentence("no telnet, ntp from a.example")));
   REQUIRE(Cue("shut").IsAffirmed(Sentence("not by force but shut it down")));
@@ -75,6 +89,8 @@ TEST_CASE("What is only told, judged or checked is no wish") {
   REQUIRE(tells(force, "a forced stop would do harm"));
   REQUIRE(tells(force, "a forced one has broken it"));
   REQUIRE(tells(Cue("power * off"), "get this powered-off box going"));
+  REQUIRE(tells(Cue("power * off"), "it is as dead as a doornail (powered off)"));
+  REQUIRE_FALSE(tells(Cue("power * off"), "it should, as I said, be powered off"));
   REQUIRE(tells(Cue("locator"), "accepted when the locator shines"));
   REQUIRE(tells(Cue("system off"), "system off to system on"));
   REQUIRE(tells(Cue("off"), "it is off since noon"));

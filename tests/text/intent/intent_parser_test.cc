@@ -244,6 +244,39 @@ TEST_CASE("A second attribute of which something else is said has no value of th
                     .refusal.empty());
 }
 
+TEST_CASE("The button of power is virtual, and no virtual disc") {
+  const Intent intent =
+      ParseOn("dmtf-catfish", "The node is off, press the virtual power button so that it runs.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.refusal.empty());
+  REQUIRE(intent.goal == "power_on");
+}
+
+TEST_CASE("A word with a number behind a hyphen may be a password") {
+  const Intent intent = ParseOn(
+      "dell-r750", "kim is prompted to change Welcome-1, replace it by Lisbon-25 and sign in");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values.at("other:Password") == "Welcome-1");
+  REQUIRE(intent.values.at("Password") == "Lisbon-25");
+}
+
+TEST_CASE("The one name that is left beside words of the language is the user that is open") {
+  const Intent intent = ParseOn(
+      "dmtf-catfish",
+      "Nobody in the warehouse has heard of legacy_cron, so away with that one. Make simonp "
+      "Operator, enable metrics9, lock accounts after five failures.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values.at("Rogue") == "legacy_cron");
+}
+
+TEST_CASE("A service that is mentioned twice is wanted as one of the mentions says") {
+  const Intent intent =
+      ParseOn("dell-r750", "We are without a clock, so use time.lab.example as NTP server.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.refusal.empty());
+  REQUIRE(intent.values.at("NTPServers") == "time.lab.example");
+}
+
 TEST_CASE("A pronoun is no user") {
   REQUIRE_FALSE(ParseOn("dell-r750", "Create an operator account for us with password Grip+Lift12")
                     .refusal.empty());
