@@ -305,7 +305,7 @@ def retrieval():
                                *more, *cache], measure_seen)
             for name, more in (("shipped-evaluate", ()), ("shipped-own", ("--phrasings", OWN_WORDS)))]
     return proof.Proof("retrieval", "a tuned encoder finds a request on a shortest way to a goal among all of a vendor's host "
-                       "from which it has learned nothing; ten minutes, needs MiniLM (in CI: encoder, without it)",
+                       "from which it has learned nothing; ten minutes, needs MiniLM (in CI: encoder_evaluation, without it)",
                        [*pieces, mean, *seen])
 
 
