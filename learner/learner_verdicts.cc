@@ -6,9 +6,9 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "learner/circuit_breaker.h"
 #include "learner/learner.h"
@@ -152,31 +152,30 @@ absl::Status Learner::RollBack() {
 
 absl::Status Learner::Condemn(const SavedState& saved) {
   Parts& parts = *parts_;
-  const std::vector<VersionRange> ranges =
+  const std::optional<parameters::VersionRange> range =
       VersionsAfter(saved.version, parts.version, saved.number == parts.epoch_number);
-  parts.quarantine->Add(ranges);
+  if (range) parts.quarantine->Add(*range);
   const absl::Status written = parts.checkpoints->keeps()
                                    ? runtime::Annotate(parts.quarantine->Write(),
                                                        "versions that were condemned are not kept")
                                    : absl::OkStatus();
-  if (rank() != 0) return written;
+  if (!range || rank() != 0) return written;
   SHOAL_ASSIGN_OR_RETURN(const auto shards,
                          transport::AddressList::Create(
                              setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
-  for (const VersionRange& range : ranges) {
-    proto::ExcludeRequest request;
-    request.set_epoch(range.epoch);
-    request.set_first_step(range.first_step);
-    request.set_last_step(range.last_step);
-    const auto answers =
-        replay::client::ExcludeFromShards(shards.addresses(), request, kExclusionTimeout);
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-      spdlog::warn("event=versions_excluded epoch={} first={} last={} shard={} {}", range.epoch,
-                   range.first_step, range.last_step, shards.addresses()[i],
-                   answers[i].ok()
-                       ? "items=" + std::to_string(answers[i]->removed())
-                       : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
-    }
+  proto::ExcludeRequest request;
+  request.set_epoch(range->first.epoch);
+  request.set_first_step(range->first.step);
+  request.set_last_epoch(range->last.epoch);
+  request.set_last_step(range->last.step);
+  const auto answers =
+      replay::client::ExcludeFromShards(shards.addresses(), request, kExclusionTimeout);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    spdlog::warn(
+        "event=versions_excluded first={} last={} shard={} {}", parameters::ToString(range->first),
+        parameters::ToString(range->last), shards.addresses()[i],
+        answers[i].ok() ? "items=" + std::to_string(answers[i]->removed())
+                        : "failed=" + runtime::Quoted(runtime::Message(answers[i].status())));
   }
   return written;
 }

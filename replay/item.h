@@ -16,6 +16,7 @@
 namespace shoal::replay {
 
 using PolicyVersion = parameters::Version;
+using VersionRange = parameters::VersionRange;
 
 // The contents to which a payload refers.
 struct ItemKeys {
@@ -71,20 +72,6 @@ struct Item {
     constexpr std::size_t kBookkeepingBytes = 512;
     return sizeof(Item) + kBookkeepingBytes + payload_bytes() +
            (keys == nullptr ? 0 : sizeof(ItemKeys) + keys->size() * sizeof(Key));
-  }
-};
-
-// Steps of one epoch.
-struct VersionRange {
-  std::uint64_t epoch = 0;
-  std::uint64_t first_step = 0;
-  std::uint64_t last_step = 0;
-
-  // Returns true if a version of the range may have acted in the item.
-  bool Touches(const Item& item) const {
-    const PolicyVersion first{.epoch = epoch, .step = first_step};
-    const PolicyVersion last{.epoch = epoch, .step = last_step};
-    return !(last < item.oldest_version) && !(item.newest_version < first);
   }
 };
 

@@ -153,9 +153,10 @@ grpc::ServerUnaryReactor* Service::Exclude(grpc::CallbackServerContext* context,
                                            const proto::ExcludeRequest* request,
                                            proto::ExcludeReply* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const absl::StatusOr<std::size_t> removed = shard_.Exclude({.epoch = request->epoch(),
-                                                              .first_step = request->first_step(),
-                                                              .last_step = request->last_step()});
+  const absl::StatusOr<std::size_t> removed =
+      shard_.Exclude({.first = {.epoch = request->epoch(), .step = request->first_step()},
+                      .last = {.epoch = std::max(request->epoch(), request->last_epoch()),
+                               .step = request->last_step()}});
   if (!removed.ok()) {
     reactor->Finish(transport::ToGrpc(removed.status()));
     return reactor;

@@ -90,9 +90,9 @@ std::uint64_t Shard::AcknowledgedAt(std::string_view table) const {
 std::uint64_t Shard::durable() const { return journal_ == nullptr ? 0 : journal_->durable(); }
 
 absl::StatusOr<std::size_t> Shard::Exclude(const VersionRange& range) {
-  if (range.last_step < range.first_step) {
-    return runtime::InvalidArgument("last_step " + std::to_string(range.last_step) +
-                                    " is below first_step " + std::to_string(range.first_step));
+  if (range.last < range.first) {
+    return runtime::InvalidArgument("version " + parameters::ToString(range.last) +
+                                    " is older than version " + parameters::ToString(range.first));
   }
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);

@@ -192,11 +192,10 @@ void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint ca
 absl::Status Table::CheckVersions(const Item& item) const {
   if (excluded_ == nullptr) return absl::OkStatus();
   for (const VersionRange& range : *excluded_) {
-    if (!range.Touches(item)) continue;
-    return runtime::FailedPrecondition("table " + options_.name + ": steps " +
-                                       std::to_string(range.first_step) + " to " +
-                                       std::to_string(range.last_step) + " of epoch " +
-                                       std::to_string(range.epoch) + " are excluded");
+    if (!range.Touches(item.oldest_version, item.newest_version)) continue;
+    return runtime::FailedPrecondition("table " + options_.name + ": versions " +
+                                       parameters::ToString(range.first) + " to " +
+                                       parameters::ToString(range.last) + " are excluded");
   }
   return absl::OkStatus();
 }
@@ -206,8 +205,7 @@ absl::Status Table::Exclude(const VersionRange& range) {
   auto ranges = excluded_ == nullptr ? std::make_shared<std::vector<VersionRange>>()
                                      : std::make_shared<std::vector<VersionRange>>(*excluded_);
   const bool covered = std::ranges::any_of(*ranges, [&range](const VersionRange& other) {
-    return other.epoch == range.epoch && other.first_step <= range.first_step &&
-           range.last_step <= other.last_step;
+    return other.Contains(range.first) && other.Contains(range.last);
   });
   if (covered) return absl::OkStatus();
   if (ranges->size() == kMostRanges) {
@@ -218,7 +216,8 @@ absl::Status Table::Exclude(const VersionRange& range) {
   excluded_ = std::move(ranges);
   std::vector<Handle> touched;
   for (const auto& [version, handle] : by_version_) {
-    if (range.Touches(*items_.at(handle).item)) touched.push_back(handle);
+    const Item& item = *items_.at(handle).item;
+    if (range.Touches(item.oldest_version, item.newest_version)) touched.push_back(handle);
   }
   stats_.evicted_excluded_total += touched.size();
   for (const Handle handle : touched) Evict(handle);

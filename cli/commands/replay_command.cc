@@ -29,6 +29,7 @@ struct ReplayFlags {
   std::uint64_t epoch = 0;
   std::uint64_t first_step = 0;
   std::uint64_t last_step = 0;
+  std::uint64_t last_epoch = 0;
   double timeout_seconds = 5;
 
   runtime::Duration timeout() const {
@@ -140,6 +141,7 @@ int RunExclude(const ReplayFlags& flags) {
         request.set_epoch(flags.epoch);
         request.set_first_step(flags.first_step);
         request.set_last_step(flags.last_step);
+        request.set_last_epoch(flags.last_epoch);
         return replay::client::ExcludeFromShards(shards, request, flags.timeout());
       },
       [](const proto::ExcludeReply& reply) {
@@ -228,6 +230,8 @@ void AddReplay(CLI::App& app, std::function<int()>& action) {
       ->required();
   exclude->add_option("FIRST", flags->first_step, "the first of the versions' steps")->required();
   exclude->add_option("LAST", flags->last_step, "the last of them")->required();
+  exclude->add_option("--last-epoch", flags->last_epoch,
+                      "the epoch of LAST, if it is a later one; all versions between are excluded");
   AddConfig(*exclude, *flags);
   exclude->callback([flags, &action] { action = [flags] { return RunExclude(*flags); }; });
 }

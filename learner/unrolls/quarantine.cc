@@ -2,37 +2,19 @@
 #include "learner/unrolls/quarantine.h"
 
 #include <algorithm>
-#include <limits>
 #include <sstream>
 
 #include "platform/runtime/atomic_file.h"
 
 namespace shoal::learner {
 
-std::vector<VersionRange> VersionsAfter(const parameters::Version& saved,
-                                        const parameters::Version& current, bool continued) {
-  constexpr std::uint64_t kMostEpochs = 1000;
-  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
-  std::vector<VersionRange> ranges;
-  const auto add = [&ranges](std::uint64_t epoch, std::uint64_t first, std::uint64_t last) {
-    if (first <= last) ranges.push_back({epoch, first, last});
-  };
-  if (saved.epoch > current.epoch) return ranges;
-  if (saved.epoch == current.epoch) {
-    add(current.epoch, saved.step + 1, current.step);
-    return ranges;
-  }
-  if (continued) {
-    add(current.epoch, 1, current.step);
-    return ranges;
-  }
-  add(saved.epoch, saved.step + 1, kLast);
-  const std::uint64_t between = std::min(current.epoch - saved.epoch - 1, kMostEpochs);
-  for (std::uint64_t epoch = current.epoch - between; epoch < current.epoch; ++epoch) {
-    add(epoch, 0, kLast);
-  }
-  add(current.epoch, 0, current.step);
-  return ranges;
+std::optional<parameters::VersionRange> VersionsAfter(const parameters::Version& saved,
+                                                      const parameters::Version& current,
+                                                      bool continued) {
+  parameters::Version first{.epoch = saved.epoch, .step = saved.step + 1};
+  if (continued && saved.epoch < current.epoch) first = {.epoch = current.epoch, .step = 1};
+  if (current < first) return std::nullopt;
+  return parameters::VersionRange{.first = first, .last = current};
 }
 
 absl::StatusOr<Quarantine> Quarantine::Read(const std::string& path) {
@@ -45,11 +27,13 @@ absl::StatusOr<Quarantine> Quarantine::Read(const std::string& path) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     std::istringstream fields(line);
-    VersionRange range;
+    parameters::VersionRange range;
     std::string rest;
-    const bool whole =
-        static_cast<bool>(fields >> range.epoch >> range.first_step >> range.last_step);
-    if (!whole || fields >> rest || range.last_step < range.first_step) {
+    bool whole =
+        static_cast<bool>(fields >> range.first.epoch >> range.first.step >> range.last.step);
+    range.last.epoch = range.first.epoch;
+    if (whole && !(fields >> std::ws).eof()) whole = static_cast<bool>(fields >> range.last.epoch);
+    if (!whole || fields >> rest || range.last < range.first) {
       return runtime::DataLoss(path + ", line " + std::to_string(number) +
                                ": no range of versions: \"" + line + "\"");
     }
@@ -58,22 +42,19 @@ absl::StatusOr<Quarantine> Quarantine::Read(const std::string& path) {
   return quarantine;
 }
 
-void Quarantine::Add(std::span<const VersionRange> ranges) {
-  ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
-}
-
 bool Quarantine::Contains(const parameters::Version& version) const {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&version](const VersionRange& range) {
-    return range.epoch == version.epoch && range.first_step <= version.step &&
-           version.step <= range.last_step;
-  });
+  return std::any_of(
+      ranges_.begin(), ranges_.end(),
+      [&version](const parameters::VersionRange& range) { return range.Contains(version); });
 }
 
 absl::Status Quarantine::Write() const {
   std::string text;
-  for (const VersionRange& range : ranges_) {
-    text += std::to_string(range.epoch) + " " + std::to_string(range.first_step) + " " +
-            std::to_string(range.last_step) + "\n";
+  for (const parameters::VersionRange& range : ranges_) {
+    text += std::to_string(range.first.epoch) + " " + std::to_string(range.first.step) + " " +
+            std::to_string(range.last.step);
+    if (range.last.epoch != range.first.epoch) text += " " + std::to_string(range.last.epoch);
+    text += "\n";
   }
   return runtime::WriteFileAtomically(path_, text);
 }

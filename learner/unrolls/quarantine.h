@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The versions of the policy that were condemned: nothing that they did is trained on.
 //
-// A file keeps them, one range on each line as "<epoch> <first step> <last step>". Ranges are only
-// added, so a learner that starts again condemns the same versions. Not thread-safe.
+// A file keeps them, one range on each line as "<epoch> <first step> <last step>", and with the
+// last step's epoch as a fourth number if it is another one. Ranges are only added, so a learner
+// that starts again condemns the same versions. Not thread-safe.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,22 +16,12 @@
 
 namespace shoal::learner {
 
-// The steps `first_step` to `last_step` of an epoch.
-struct VersionRange {
-  std::uint64_t epoch = 0;
-  std::uint64_t first_step = 0;
-  std::uint64_t last_step = 0;
-
-  friend bool operator==(const VersionRange&, const VersionRange&) = default;
-};
-
-// Returns the versions that were published after the parameters `saved` and up to `current`. With
-// `continued`, the epoch of `current` began from those very parameters, so its step 0 is none of
-// them, and neither are the versions of epochs before. None if `saved` is newer than `current`. Of
-// epochs between, the last thousand: numbers may be far apart where a folder was new
-// (../epoch_file.h).
-std::vector<VersionRange> VersionsAfter(const parameters::Version& saved,
-                                        const parameters::Version& current, bool continued);
+// Returns the versions that were published after the parameters `saved` and up to `current`, if
+// there are any. With `continued`, the epoch of `current` began from those very parameters, so its
+// step 0 is none of them, and neither are the versions of epochs before.
+std::optional<parameters::VersionRange> VersionsAfter(const parameters::Version& saved,
+                                                      const parameters::Version& current,
+                                                      bool continued);
 
 class Quarantine {
  public:
@@ -39,8 +29,8 @@ class Quarantine {
   // line is no range.
   static absl::StatusOr<Quarantine> Read(const std::string& path);
 
-  void Add(std::span<const VersionRange> ranges);
-  const std::vector<VersionRange>& ranges() const { return ranges_; }
+  void Add(const parameters::VersionRange& range) { ranges_.push_back(range); }
+  const std::vector<parameters::VersionRange>& ranges() const { return ranges_; }
   bool Contains(const parameters::Version& version) const;
   // Replaces the file. Only one process at a time may write it. The errors are those of
   // WriteFileAtomically.
@@ -50,7 +40,7 @@ class Quarantine {
   explicit Quarantine(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
-  std::vector<VersionRange> ranges_;
+  std::vector<parameters::VersionRange> ranges_;
 };
 
 }  // namespace shoal::learner

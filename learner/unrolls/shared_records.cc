@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,17 +45,19 @@ absl::StatusOr<std::vector<std::array<std::uint64_t, kNumbers>>> Gather(
 }  // namespace
 
 absl::Status ShareQuarantine(collectives::GradientReducer& reducer, Quarantine& quarantine) {
-  std::vector<std::array<std::uint64_t, 3>> own;
-  for (const VersionRange& range : quarantine.ranges()) {
-    own.push_back({range.epoch, range.first_step, range.last_step});
+  std::vector<std::array<std::uint64_t, 4>> own;
+  for (const parameters::VersionRange& range : quarantine.ranges()) {
+    own.push_back({range.first.epoch, range.first.step, range.last.epoch, range.last.step});
   }
   SHOAL_ASSIGN_OR_RETURN(const auto all, Gather(reducer, own));
-  for (const auto& [epoch, first, last] : all) {
-    if (first > last) return runtime::DataLoss("a rank sent versions that end before they begin");
-    const VersionRange range{epoch, first, last};
-    const std::vector<VersionRange>& known = quarantine.ranges();
-    if (std::find(known.begin(), known.end(), range) != known.end()) continue;
-    quarantine.Add(std::span(&range, std::size_t{1}));
+  for (const auto& [first_epoch, first_step, last_epoch, last_step] : all) {
+    const parameters::VersionRange range{.first = {first_epoch, first_step},
+                                         .last = {last_epoch, last_step}};
+    if (range.last < range.first) {
+      return runtime::DataLoss("a rank sent versions that end before they begin");
+    }
+    const std::vector<parameters::VersionRange>& known = quarantine.ranges();
+    if (std::find(known.begin(), known.end(), range) == known.end()) quarantine.Add(range);
   }
   return absl::OkStatus();
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,29 +11,20 @@
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
 #include "platform/transport/address_list.h"
-#include "platform/transport/protocol.h"
-#include "replay/client/chunk_reader.h"
 #include "replay/client/incoming_reply.h"
-#include "replay/client/link.h"
 #include "replay/client/priority_outbox.h"
+#include "replay/client/sampled_shard.h"
 #include "replay/client/shard_masses.h"
-#include "replay/client/silence.h"
-#include "replay/client/stream_ring.h"
 #include "replay/signature.h"
 #include "replay/wire.h"
 
 namespace shoal::replay::client {
 namespace {
 
-// The most forgotten keys that one message carries.
-constexpr std::size_t kKeysInMessage = 16384;
-
 // Small messages are not worth their cost.
 bool IsWorthAsking(std::size_t wanted, std::size_t most) {
   return wanted >= std::max<std::size_t>(1, most / 4);
 }
-
-using SampleLink = Link<proto::SampleRequest, IncomingReply>;
 
 }  // namespace
 
@@ -52,40 +42,16 @@ class Sampler::Impl {
   SamplerStats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Used by the sampler's thread only, without a lock.
-  struct Worker {
-    Worker(const std::string& address, std::function<void()> wake)
-        : address(address), link(address, "Sample", "learner", std::move(wake)) {}
-    const std::string address;
-    SampleLink link;
-    SampleRing ring;
-    // The chunks that came on this stream.
-    ChunkReader chunks{{}};
-    bool live = false;
-    // True once the list of addresses names it no longer.
-    bool removed = false;
-    // Credit that the shard was given and has not used.
-    std::size_t outstanding = 0;
-    // Credit that was drawn for the shard and is to be sent.
-    std::size_t drawn = 0;
-    // True if its table draws at random, so that its credit is drawn.
-    bool by_mass = false;
-    Silence silence;
-    // True while it has credit, gives nothing, and is left out of the draws.
-    bool left_out = false;
-    PolicyVersion told;
-    // The steps that its table had taken in when it told of it last.
-    std::optional<std::uint64_t> inserted_steps;
-    // The keys of contents to be reported as forgotten on this stream.
-    std::deque<std::string> forgotten;
-    // How many keys were ever put there on this stream.
-    std::uint64_t forgotten_total = 0;
+  struct Wait {
+    std::size_t shard = 0;
+    // As the error of Next has it.
+    std::string reason = {};
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Makes workers for new addresses, and ends the streams to those that are gone.
+  // Knows the shards of new addresses, and ends the streams to those that are gone.
   void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Makes a worker for the next shard that the list has named.
+  // Knows the next shard that the list has named.
   void AddShard() ABSL_LOCKS_EXCLUDED(mutex_);
   void SetRemoved(std::size_t shard, bool removed) ABSL_LOCKS_EXCLUDED(mutex_);
   // The most items that are queued or on their way: of all shards, and of one whose table does not
@@ -98,7 +64,6 @@ class Sampler::Impl {
   void Receive(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns false if the shard sent more items than it had credit for.
   bool TakeReply(std::size_t shard, IncomingReply& incoming) ABSL_LOCKS_EXCLUDED(mutex_);
-  void CountInserted(Worker& worker, std::uint64_t steps) ABSL_LOCKS_EXCLUDED(mutex_);
   void TakeMass(std::size_t shard, const proto::SampleReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   // Shares out free credit among the shards whose tables draw at random.
   void Draw() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -107,13 +72,12 @@ class Sampler::Impl {
   void LeaveOutSilent() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns true if the learner waits while shards that give nothing have all credit.
   bool IsHeldUp() const ABSL_LOCKS_EXCLUDED(mutex_);
-  void SetLeftOut(Worker& worker, bool left_out) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetLeftOut(SampledShard& shard, bool left_out) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the credit that the shard is to be given now. `held` is what it has, and what is queued
   // of it.
   std::size_t Wanted(std::size_t shard, std::size_t held) const;
   void Ask(std::size_t shard) ABSL_LOCKS_EXCLUDED(mutex_);
-  void TellForgotten();
-  void TellForgottenChunks(Worker& worker) ABSL_LOCKS_EXCLUDED(mutex_);
+  void TellForgotten() ABSL_LOCKS_EXCLUDED(mutex_);
   void Queue(std::size_t shard, IncomingReply& incoming, int index) ABSL_LOCKS_EXCLUDED(mutex_);
   void CountInvalid(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetLive(std::size_t shard, bool live) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -122,9 +86,9 @@ class Sampler::Impl {
   const SamplerOptions options_;
   ContentSink& sink_;
   runtime::Clock& clock_;
-  // Used by the sampler's thread only. Workers are in the order of list_.ever_named().
+  // Used by the sampler's thread only. Shards are in the order of list_.ever_named().
   transport::AddressList list_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<SampledShard>> shards_;
   ShardMasses masses_;  // used by the sampler's thread only
   prometheus::Counter& received_;
   prometheus::Counter& shared_;
@@ -143,8 +107,9 @@ class Sampler::Impl {
   SamplerStats stats_ ABSL_GUARDED_BY(mutex_);
   // Why a shard ended its stream last, if another try cannot help. Empty once one gives again.
   std::string refusal_ ABSL_GUARDED_BY(mutex_);
-  // For what a shard waits that said so last. Empty once one gives.
-  std::string wait_ ABSL_GUARDED_BY(mutex_);
+  // The shard that said last that it waits, and for what. Nothing once a shard gives, and once that
+  // one is gone.
+  std::optional<Wait> wait_ ABSL_GUARDED_BY(mutex_);
   bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 
@@ -167,14 +132,14 @@ Sampler::Impl::Impl(SamplerOptions options, transport::AddressList list, Content
                                        {{"reason", "invalid"}})),
       queued_(metrics.Gauge("shoal_sampler_queue_items", "Items waiting for the learner")),
       live_(metrics.Gauge("shoal_sampler_live_shards", "Replay shards connected")) {
-  while (workers_.size() < list_.ever_named().size()) AddShard();
+  while (shards_.size() < list_.ever_named().size()) AddShard();
   thread_ = runtime::Thread("replay-sample", [this] { Run(); });
 }
 
 void Sampler::Impl::AddShard() {
-  const std::string& address = list_.ever_named()[workers_.size()];
+  const std::string& address = list_.ever_named()[shards_.size()];
   spdlog::info("event=replay_shard_added address={}", address);
-  workers_.push_back(std::make_unique<Worker>(address, [this] { Wake(); }));
+  shards_.push_back(std::make_unique<SampledShard>(address, [this] { Wake(); }));
   masses_.Add();
   const runtime::MutexLock lock(mutex_);
   queued_of_.push_back(0);
@@ -183,25 +148,25 @@ void Sampler::Impl::AddShard() {
 
 void Sampler::Impl::FollowAddresses() {
   if (!list_.Refresh(clock_.Now())) return;
-  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
     SetRemoved(shard, !list_.Names(shard));
   }
-  while (workers_.size() < list_.ever_named().size()) AddShard();
+  while (shards_.size() < list_.ever_named().size()) AddShard();
 }
 
 void Sampler::Impl::SetRemoved(std::size_t shard, bool removed) {
-  Worker& worker = *workers_[shard];
-  if (std::exchange(worker.removed, removed) == removed) return;
+  SampledShard& peer = *shards_[shard];
+  if (std::exchange(peer.removed, removed) == removed) return;
   if (!removed) {
-    spdlog::info("event=replay_shard_added address={}", worker.address);
+    spdlog::info("event=replay_shard_added address={}", peer.address);
     return;
   }
-  spdlog::info("event=replay_shard_removed address={} items_on_their_way={}", worker.address,
-               worker.outstanding);
-  worker.link.Close();
-  worker.ring = {};
-  if (worker.live) SetLive(shard, false);
-  worker.by_mass = false;
+  spdlog::info("event=replay_shard_removed address={} items_on_their_way={}", peer.address,
+               peer.outstanding);
+  peer.link.Close();
+  peer.ring = {};
+  if (peer.live) SetLive(shard, false);
+  peer.by_mass = false;
   masses_.Set(shard, std::nullopt);
   const runtime::MutexLock lock(mutex_);
   updates_.Clear(shard);
@@ -221,8 +186,9 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
     }
     if (closed_) return runtime::Cancelled("the sampler is closed");
     if (queue_.empty()) {
+      const std::string reason = refusal_.empty() && wait_ ? wait_->reason : refusal_;
       return absl::DeadlineExceededError("no unroll came in " + std::to_string(timeout.count()) +
-                                         " ms" + (refusal_.empty() ? wait_ : ": " + refusal_));
+                                         " ms" + (reason.empty() ? "" : ": " + reason));
     }
     SampledUnroll unroll = std::move(queue_.front());
     queue_.pop_front();
@@ -285,115 +251,91 @@ void Sampler::Impl::Run() {
       has_work_ = false;
     }
     FollowAddresses();
-    for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-      if (!workers_[shard]->removed) Step(shard);
+    for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+      if (!shards_[shard]->removed) Step(shard);
     }
     Draw();
-    for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-      if (workers_[shard]->link.open()) Ask(shard);
+    for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+      if (shards_[shard]->link.open()) Ask(shard);
     }
   }
-  for (auto& worker : workers_) worker->link.Close();
+  for (auto& shard : shards_) shard->link.Close();
 }
 
 void Sampler::Impl::Step(std::size_t shard) {
-  Worker& worker = *workers_[shard];
+  SampledShard& peer = *shards_[shard];
   Receive(shard);
   TellForgotten();
-  TellForgottenChunks(worker);
-  if (!worker.link.MayOpen(clock_.Now())) return;
-  proto::SampleRequest request;
-  proto::SampleHello& hello = *request.mutable_hello();
-  hello.set_protocol_version(transport::kProtocolVersion);
-  hello.set_client(options_.client);
-  hello.set_table(options_.table);
-  hello.set_max_lag(options_.max_lag);
-  hello.set_group_epoch(options_.group_epoch);
-  hello.set_rank(options_.rank);
-  hello.set_world(options_.world);
-  hello.set_signature(options_.signature);
-  if (options_.shares_memory) worker.ring.Ask(worker.address, hello);
-  worker.link.Open(std::move(request));
-  worker.outstanding = worker.drawn = 0;
-  worker.told = {};
-  worker.forgotten.clear();
-  worker.forgotten_total = 0;
-  worker.chunks.Clear();
+  if (peer.ForgetChunks(options_.chunk_bytes / list_.addresses().size())) Wake();
+  if (peer.link.MayOpen(clock_.Now())) peer.Open(options_);
 }
 
 void Sampler::Impl::Receive(std::size_t shard) {
-  Worker& worker = *workers_[shard];
-  for (IncomingReply& incoming : worker.link.TakeReplies()) {
-    if (!worker.live) SetLive(shard, true);
+  SampledShard& peer = *shards_[shard];
+  for (IncomingReply& incoming : peer.link.TakeReplies()) {
+    if (!peer.live) SetLive(shard, true);
     if (TakeReply(shard, incoming)) continue;
-    worker.link.Cancel();
+    peer.link.Cancel();
     break;
   }
-  if (const auto end = worker.link.TakeEnd(clock_.Now())) {
-    if (worker.live || !absl::IsUnavailable(*end)) {
+  if (const auto end = peer.link.TakeEnd(clock_.Now())) {
+    if (peer.live || !absl::IsUnavailable(*end)) {
       spdlog::warn("event=sample_stream_end reason={}", runtime::Quoted(end->ToString()));
     }
     if (absl::IsFailedPrecondition(*end)) {
       const runtime::MutexLock lock(mutex_);
       refusal_ = runtime::Message(*end);
     }
-    if (worker.live) SetLive(shard, false);
-    worker.by_mass = false;
+    if (peer.live) SetLive(shard, false);
+    peer.by_mass = false;
     masses_.Set(shard, std::nullopt);
   }
 }
 
 bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
   proto::SampleReply& reply = incoming.reply;
-  Worker& worker = *workers_[shard];
-  if (static_cast<std::size_t>(reply.items_size()) > worker.outstanding) {
+  SampledShard& peer = *shards_[shard];
+  if (static_cast<std::size_t>(reply.items_size()) > peer.outstanding) {
     CountInvalid(runtime::InvalidArgument(
-        "shard " + worker.address + " sent " + std::to_string(reply.items_size()) +
-        " items with credit for " + std::to_string(worker.outstanding)));
+        "shard " + peer.address + " sent " + std::to_string(reply.items_size()) +
+        " items with credit for " + std::to_string(peer.outstanding)));
     return false;
   }
-  worker.ring.Open(reply.welcome());
-  worker.chunks.Heard(reply.forgotten_total());
+  peer.ring.Open(reply.welcome());
+  peer.chunks.Heard(reply.forgotten_total());
   DeliverContents(reply, sink_, [this](const absl::Status& status) { CountInvalid(status); });
   for (proto::Chunk& chunk : *reply.mutable_chunks()) {
-    if (const auto status = worker.chunks.Add(std::move(chunk)); !status.ok()) CountInvalid(status);
+    if (const auto status = peer.chunks.Add(std::move(chunk)); !status.ok()) CountInvalid(status);
   }
   if (reply.items_size() > 0) {
-    worker.silence.Begin(clock_.Now());
-    SetLeftOut(worker, false);
-    CountInserted(worker, reply.inserted_steps());
-  } else if (!reply.wait().empty()) {
-    worker.silence.Waits(reply.wait(), clock_.Now());
+    peer.silence.Begin(clock_.Now());
+    SetLeftOut(peer, false);
+    const std::uint64_t steps = peer.CountInserted(reply.inserted_steps());
     const runtime::MutexLock lock(mutex_);
-    wait_ = ": shard " + worker.address + " waits for " + reply.wait();
+    stats_.inserted_steps_total += steps;
+  } else if (!reply.wait().empty()) {
+    peer.silence.Waits(reply.wait(), clock_.Now());
+    const runtime::MutexLock lock(mutex_);
+    wait_ = {.shard = shard, .reason = "shard " + peer.address + " waits for " + reply.wait()};
   }
   // The items were drawn from what the shard held before, if that is known.
   if (!masses_.Has(shard)) TakeMass(shard, reply);
   for (int index = 0; index < reply.items_size(); ++index) {
-    --worker.outstanding;
+    --peer.outstanding;
     Queue(shard, incoming, index);
   }
   TakeMass(shard, reply);
   return true;
 }
 
-void Sampler::Impl::CountInserted(Worker& worker, std::uint64_t steps) {
-  const std::uint64_t before = worker.inserted_steps.value_or(steps);
-  // A shard that restarted counts from 0 again.
-  const std::uint64_t more = steps >= before ? steps - before : steps;
-  worker.inserted_steps = steps;
-  const runtime::MutexLock lock(mutex_);
-  stats_.inserted_steps_total += more;
-}
-
 void Sampler::Impl::TakeMass(std::size_t shard, const proto::SampleReply& reply) {
   if (!reply.has_mass()) return;
-  Worker& worker = *workers_[shard];
-  worker.by_mass = true;
+  SampledShard& peer = *shards_[shard];
+  peer.by_mass = true;
   const absl::StatusOr<Mass> mass = FromProto(reply.mass());
   if (!mass.ok()) {
     CountInvalid(mass.status());
-  } else if (!worker.left_out) {
+  } else if (!peer.left_out) {
     masses_.Set(shard, *mass);
   }
 }
@@ -403,13 +345,13 @@ void Sampler::Impl::Draw() {
   if (masses_.Total().size == 0) return;
   const std::size_t wanted = FreeCredit();
   if (!IsWorthAsking(wanted, prefetch())) return;
-  for (std::size_t i = 0; i < wanted; ++i) ++workers_[masses_.Draw()]->drawn;
+  for (std::size_t i = 0; i < wanted; ++i) ++shards_[masses_.Draw()]->drawn;
 }
 
 std::size_t Sampler::Impl::FreeCredit() const {
   std::size_t held = 0;
-  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-    if (masses_.Has(shard)) held += workers_[shard]->drawn + workers_[shard]->outstanding;
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+    if (masses_.Has(shard)) held += shards_[shard]->drawn + shards_[shard]->outstanding;
   }
   const runtime::MutexLock lock(mutex_);
   held += queue_.size();
@@ -418,9 +360,9 @@ std::size_t Sampler::Impl::FreeCredit() const {
 
 bool Sampler::Impl::IsHeldUp() const {
   bool others = false;
-  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-    const Worker& worker = *workers_[shard];
-    others = others || (masses_.Has(shard) && worker.outstanding + worker.drawn == 0);
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+    const SampledShard& peer = *shards_[shard];
+    others = others || (masses_.HasItems(shard) && peer.outstanding + peer.drawn == 0);
   }
   if (!others || IsWorthAsking(FreeCredit(), prefetch())) return false;
   const runtime::MutexLock lock(mutex_);
@@ -429,86 +371,56 @@ bool Sampler::Impl::IsHeldUp() const {
 
 void Sampler::Impl::LeaveOutSilent() {
   const runtime::TimePoint now = clock_.Now();
-  for (std::size_t shard = 0; shard < workers_.size(); ++shard) {
-    Worker& worker = *workers_[shard];
-    if (!masses_.Has(shard) || worker.outstanding == 0 || !worker.silence.lasts(now)) continue;
-    const bool waits = worker.silence.explained(now);
+  for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
+    SampledShard& peer = *shards_[shard];
+    if (!masses_.Has(shard) || peer.outstanding == 0 || !peer.silence.lasts(now)) continue;
+    const bool waits = peer.silence.explained(now);
     if (waits && !IsHeldUp()) continue;
     if (!waits) {
-      spdlog::warn("event=replay_shard_silent address={} credit={}", worker.address,
-                   worker.outstanding);
+      spdlog::warn("event=replay_shard_silent address={} credit={}", peer.address,
+                   peer.outstanding);
     }
     masses_.Set(shard, std::nullopt);
-    worker.drawn = 0;
-    SetLeftOut(worker, true);
+    peer.drawn = 0;
+    SetLeftOut(peer, true);
   }
 }
 
-void Sampler::Impl::SetLeftOut(Worker& worker, bool left_out) {
-  if (std::exchange(worker.left_out, left_out) == left_out) return;
+void Sampler::Impl::SetLeftOut(SampledShard& shard, bool left_out) {
+  if (std::exchange(shard.left_out, left_out) == left_out) return;
   const runtime::MutexLock lock(mutex_);
   left_out ? ++stats_.left_out_shards : --stats_.left_out_shards;
 }
 
 std::size_t Sampler::Impl::Wanted(std::size_t shard, std::size_t held) const {
-  if (workers_[shard]->by_mass) return workers_[shard]->drawn;
+  if (shards_[shard]->by_mass) return shards_[shard]->drawn;
   const std::size_t wanted = share() - std::min(share(), held);
-  return workers_[shard]->live && IsWorthAsking(wanted, share()) ? wanted : 0;
+  return shards_[shard]->live && IsWorthAsking(wanted, share()) ? wanted : 0;
 }
 
 void Sampler::Impl::Ask(std::size_t shard) {
-  Worker& worker = *workers_[shard];
+  SampledShard& peer = *shards_[shard];
   PolicyVersion current;
-  std::size_t held = worker.outstanding;
+  std::size_t held = peer.outstanding;
   proto::SampleRequest request;
   {
     const runtime::MutexLock lock(mutex_);
     current = current_;
     held += queued_of_[shard];
-    if (worker.live && updates_.MoveTo(request, shard)) has_work_ = true;
+    if (peer.live && updates_.MoveTo(request, shard)) has_work_ = true;
   }
-  for (std::size_t i = 0; i < kKeysInMessage && !worker.forgotten.empty(); ++i) {
-    request.add_forgotten_keys(std::move(worker.forgotten.front()));
-    worker.forgotten.pop_front();
-  }
-  request.set_credit(static_cast<std::uint32_t>(Wanted(shard, held)));
-  const bool news = worker.told < current;
-  if (news) {
-    request.mutable_current_version()->set_epoch(current.epoch);
-    request.mutable_current_version()->set_step(current.step);
-  }
-  const bool tells_ring = worker.ring.Tell(request);
-  if (request.credit() == 0 && !news && !tells_ring && request.priorities_size() == 0 &&
-      request.forgotten_keys_size() == 0) {
-    return;
-  }
-  worker.ring.Told(request);
-  const std::uint32_t credit = request.credit();
-  if (!worker.link.Send(std::move(request))) return;
-  if (worker.outstanding == 0) worker.silence.Begin(clock_.Now());
-  worker.outstanding += credit;
-  worker.drawn -= std::min<std::size_t>(worker.drawn, credit);
-  worker.told = current;
+  peer.Ask(std::move(request), Wanted(shard, held), current, clock_.Now());
 }
 
 void Sampler::Impl::TellForgotten() {
   const std::vector<content::ContentKey> keys = sink_.TakeForgotten();
   if (keys.empty()) return;
+  std::vector<std::string> bytes;
+  for (const content::ContentKey& key : keys) bytes.emplace_back(key.AsBytes());
   // A stream that is opened later is given everything anyway.
-  for (const auto& worker : workers_) {
-    if (!worker->link.open()) continue;
-    for (const content::ContentKey& key : keys) worker->forgotten.emplace_back(key.AsBytes());
-    worker->forgotten_total += keys.size();
+  for (const auto& shard : shards_) {
+    if (shard->link.open()) shard->Forget(bytes);
   }
-  Wake();
-}
-
-void Sampler::Impl::TellForgottenChunks(Worker& worker) {
-  std::vector<std::string> keys =
-      worker.chunks.Leave(options_.chunk_bytes / list_.addresses().size(), worker.forgotten_total);
-  if (keys.empty()) return;
-  worker.forgotten_total += keys.size();
-  std::move(keys.begin(), keys.end(), std::back_inserter(worker.forgotten));
   Wake();
 }
 
@@ -516,9 +428,9 @@ void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index)
   SampledUnroll out;
   const proto::SampledItem& item = incoming.reply.items(index);
   const proto::Item& source = item.item();
-  Worker& worker = *workers_[shard];
+  SampledShard& peer = *shards_[shard];
   const absl::Status status =
-      TakeWholeUnroll(incoming, index, worker.ring.reader(), worker.chunks, out.unroll);
+      TakeWholeUnroll(incoming, index, peer.ring.reader(), peer.chunks, out.unroll);
   if (!status.ok()) {
     CountInvalid(status);
     return;
@@ -544,7 +456,7 @@ void Sampler::Impl::Queue(std::size_t shard, IncomingReply& incoming, int index)
   ++stats_.received_total;
   stats_.shared_bytes_total += shared_bytes;
   ++queued_of_[shard];
-  wait_.clear();
+  wait_.reset();
   queue_.push_back(std::move(out));
   queued_.Set(static_cast<double>(queue_.size()));
   not_empty_.NotifyOne();
@@ -558,11 +470,12 @@ void Sampler::Impl::CountInvalid(const absl::Status& reason) {
 }
 
 void Sampler::Impl::SetLive(std::size_t shard, bool live) {
-  workers_[shard]->live = live;
-  SetLeftOut(*workers_[shard], false);
+  shards_[shard]->live = live;
+  SetLeftOut(*shards_[shard], false);
   const runtime::MutexLock lock(mutex_);
   live ? ++stats_.live_shards : --stats_.live_shards;
   if (live) refusal_.clear();
+  if (!live && wait_ && wait_->shard == shard) wait_.reset();
   live_.Set(static_cast<double>(stats_.live_shards));
 }
 

@@ -32,7 +32,7 @@ std::vector<absl::StatusOr<proto::CheckpointReply>> CheckpointShards(
     std::span<const std::string> addresses, const std::string& learner_checkpoint,
     runtime::Duration timeout);
 
-// Excludes the versions `first_step` to `last_step` of an epoch on all shards. A shard that is down
+// Excludes a range of versions on all shards. A shard that is down
 // excludes nothing.
 std::vector<absl::StatusOr<proto::ExcludeReply>> ExcludeFromShards(
     std::span<const std::string> addresses, const proto::ExcludeRequest& request,

@@ -36,6 +36,8 @@ class ShardMasses {
   // Nothing stands for a shard that is away, or whose table does not draw at random.
   void Set(std::size_t shard, const std::optional<Mass>& mass) { masses_[shard] = mass; }
   bool Has(std::size_t shard) const { return masses_[shard].has_value(); }
+  // Returns true for a shard that is known to have something to draw.
+  bool HasItems(std::size_t shard) const { return Has(shard) && masses_[shard]->size > 0; }
   // The mass of all shards together.
   Mass Total() const;
 

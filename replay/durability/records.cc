@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -178,9 +179,10 @@ proto::JournalTable ToProto(const TableRecord& state) {
   if (state.excluded != nullptr) {
     for (const VersionRange& range : *state.excluded) {
       proto::JournalExclusion& exclusion = *out.add_excluded();
-      exclusion.set_epoch(range.epoch);
-      exclusion.set_first_step(range.first_step);
-      exclusion.set_last_step(range.last_step);
+      exclusion.set_epoch(range.first.epoch);
+      exclusion.set_first_step(range.first.step);
+      exclusion.set_last_step(range.last.step);
+      exclusion.set_last_epoch(range.last.epoch);
     }
   }
   for (const auto& [name, field] : kTableCounts) {
@@ -203,8 +205,9 @@ TableRecord FromProto(const proto::JournalTable& table) {
   if (table.has_samples_per_insert()) state.samples_per_insert = table.samples_per_insert();
   auto excluded = std::make_shared<std::vector<VersionRange>>();
   for (const proto::JournalExclusion& range : table.excluded()) {
-    excluded->push_back(
-        {.epoch = range.epoch(), .first_step = range.first_step(), .last_step = range.last_step()});
+    excluded->push_back({.first = {.epoch = range.epoch(), .step = range.first_step()},
+                         .last = {.epoch = std::max(range.epoch(), range.last_epoch()),
+                                  .step = range.last_step()}});
   }
   if (!excluded->empty()) state.excluded = std::move(excluded);
   for (const auto& [name, field] : kTableCounts) {

@@ -5,7 +5,10 @@
 //
 // A version is complete once its .json exists, which is written last; both files are written
 // atomically. LoadNewest skips a version that does not match its digest. Load returns DATA_LOSS for
-// it, and NOT_FOUND for an incomplete version. Not synchronised: each folder has one writer.
+// it, and NOT_FOUND for an incomplete version. Not synchronised: each folder has one writer. A
+// second one, such as a process that did not end before its successor began, costs at most the
+// versions that are being saved: what Save removes is never a complete one, and it then fails or
+// leaves a .json alone, which is no version.
 #pragma once
 
 #include <memory>

@@ -19,6 +19,20 @@ struct Version {
   friend auto operator<=>(const Version&, const Version&) = default;
 };
 
+// The versions from `first` to `last`, both included, with all that are between.
+struct VersionRange {
+  Version first = {};
+  Version last = {};
+
+  bool Contains(const Version& version) const { return first <= version && version <= last; }
+  // Returns true if a version from `oldest` to `newest` may be one of the range.
+  bool Touches(const Version& oldest, const Version& newest) const {
+    return oldest <= last && first <= newest;
+  }
+
+  friend bool operator==(const VersionRange&, const VersionRange&) = default;
+};
+
 // "3.120": epoch, step.
 inline std::string ToString(const Version& version) {
   return std::to_string(version.epoch) + "." + std::to_string(version.step);

@@ -108,7 +108,7 @@ TEST_CASE("what condemned versions did is refused, also if it came before they w
   bench.source.unrolls = {MakeDiscrete(1, 2, 4), MakeDiscrete(2, 2, 5)};
   REQUIRE(bench.Collect() == Environments{1, 2});
   bench.round.Restore(std::move(bench.collected));
-  bench.quarantine.Add(std::vector<VersionRange>{{.epoch = 1, .first_step = 5, .last_step = 6}});
+  bench.quarantine.Add({.first = {1, 5}, .last = {1, 6}});
   bench.source.unrolls = {MakeDiscrete(3, 2, 6), MakeDiscrete(4, 2, 7)};
   REQUIRE(bench.Collect({2, 0}) == Environments{1, 4});
   REQUIRE(bench.round.counts().condemned == 2);

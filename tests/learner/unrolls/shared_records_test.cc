@@ -19,16 +19,17 @@ TEST_CASE("ranks with folders of their own condemn what any of them condemned") 
   for (std::size_t i = 0; i < 3; ++i) {
     ranks[i] = Quarantine::Read(folder.At("quarantine-" + std::to_string(i))).value();
   }
-  const VersionRange both{1, 2, 3};
-  const VersionRange last{~std::uint64_t{0}, 0, ~std::uint64_t{0}};
-  ranks[0]->Add(std::span(&both, std::size_t{1}));
-  ranks[2]->Add(std::span(&both, std::size_t{1}));
-  ranks[2]->Add(std::span(&last, std::size_t{1}));
+  const std::uint64_t most = ~std::uint64_t{0};
+  const parameters::VersionRange both{.first = {1, 2}, .last = {1, 3}};
+  const parameters::VersionRange last{.first = {4, most}, .last = {most, 0}};
+  ranks[0]->Add(both);
+  ranks[2]->Add(both);
+  ranks[2]->Add(last);
   doubles::RunRanks(3, [&](std::size_t i, collectives::GradientReducer& reducer) {
     return ShareQuarantine(reducer, *ranks[i]);
   });
   for (const auto& rank : ranks) {
-    REQUIRE(rank->ranges() == std::vector<VersionRange>{both, last});
+    REQUIRE(rank->ranges() == std::vector<parameters::VersionRange>{both, last});
   }
 }
 

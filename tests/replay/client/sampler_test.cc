@@ -283,6 +283,20 @@ proto::SampleReply Waiting(const std::string& option = "samples_per_insert") {
   return reply;
 }
 
+// Lets time pass, and the sampler's thread look at it.
+void Pass(doubles::ManualClock& clock, std::chrono::seconds time) {
+  clock.Advance(time);
+  const std::uint64_t waits = clock.waits();
+  REQUIRE(doubles::Eventually([&] { return clock.waits() > waits + 4; }));
+}
+
+// Returns the error of a Next in vain.
+std::string ErrorOf(Sampler& sampler) {
+  const absl::Status none = sampler.Next(std::chrono::milliseconds(0)).status();
+  REQUIRE(absl::IsDeadlineExceeded(none));
+  return runtime::Message(none);
+}
+
 TEST_CASE("a shard whose table waits is not taken for a silent one, and the learner hears why") {
   ScriptedShard shard([](const proto::SampleRequest&) { return std::vector{MassOf(10)}; });
   FakeSink sink;
@@ -290,27 +304,65 @@ TEST_CASE("a shard whose table waits is not taken for a silent one, and the lear
   doubles::ManualClock clock;
   const auto sampler = SamplerOf(shard, sink, metrics, clock);
   REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 1; }));
-  const auto pass = [&clock](std::chrono::seconds time) {
-    clock.Advance(time);
-    // The sampler's thread looks at the time again and again.
-    const std::uint64_t waits = clock.waits();
-    REQUIRE(doubles::Eventually([&] { return clock.waits() > waits + 4; }));
-  };
   for (int passed = 1; passed <= 10; ++passed) {
-    pass(std::chrono::seconds(1));
+    Pass(clock, std::chrono::seconds(1));
     const std::string option = "option " + std::to_string(passed);
     shard.Push(Waiting(option));
     const std::string told = "shard " + shard.address() + " waits for " + option;
-    REQUIRE(doubles::Eventually([&] {
-      const absl::Status none = sampler->Next(std::chrono::milliseconds(0)).status();
-      REQUIRE(absl::IsDeadlineExceeded(none));
-      return runtime::Message(none).ends_with(told);
-    }));
+    REQUIRE(doubles::Eventually([&] { return ErrorOf(*sampler).ends_with(told); }));
   }
   REQUIRE(sampler->stats().left_out_shards == 0);
   // Now it hangs.
-  pass(std::chrono::seconds(3));
+  Pass(clock, std::chrono::seconds(3));
   REQUIRE(doubles::Eventually([&] { return sampler->stats().left_out_shards == 1; }));
+}
+
+TEST_CASE("a shard that is gone is not named as one that waits") {
+  const auto script = [](const proto::SampleRequest&) { return std::vector<proto::SampleReply>{}; };
+  std::optional<ScriptedShard> gone(std::in_place, script);
+  ScriptedShard stays(script);
+  FakeSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = *Sampler::Create(
+      {.addresses = {gone->address(), stays.address()}, .client = "test", .table = "unrolls"}, sink,
+      metrics);
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 2; }));
+  const auto names = [&](const ScriptedShard& shard) {
+    return ErrorOf(*sampler).ends_with("shard " + shard.address() + " waits for min_size");
+  };
+  gone->Push(Waiting("min_size"));
+  REQUIRE(doubles::Eventually([&] { return names(*gone); }));
+  gone.reset();
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 1; }));
+  REQUIRE(ErrorOf(*sampler) == "no unroll came in 0 ms");
+  // The wait of another one does not end with it.
+  stays.Push(Waiting("min_size"));
+  REQUIRE(doubles::Eventually([&] { return names(stays); }));
+}
+
+TEST_CASE("a shard that waits keeps its part in the draws while no other one has items") {
+  ScriptedShard waiting([](const proto::SampleRequest&) { return std::vector{MassOf(90)}; });
+  ScriptedShard empty([](const proto::SampleRequest&) {
+    std::vector<proto::SampleReply> replies(1);
+    replies[0].mutable_mass();
+    return replies;
+  });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  doubles::ManualClock clock;
+  const auto sampler = *Sampler::Create({.addresses = {waiting.address(), empty.address()},
+                                         .client = "test",
+                                         .table = "unrolls",
+                                         .prefetch = 8},
+                                        sink, metrics, clock);
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 2; }));
+  for (int passed = 1; passed <= 5; ++passed) {
+    Pass(clock, std::chrono::seconds(1));
+    const std::string option = "option " + std::to_string(passed);
+    waiting.Push(Waiting(option));
+    REQUIRE(doubles::Eventually([&] { return ErrorOf(*sampler).ends_with(option); }));
+    REQUIRE(sampler->stats().left_out_shards == 0);
+  }
 }
 
 TEST_CASE("a shard that has credit, talks and gives nothing holds up nobody, though it waits") {

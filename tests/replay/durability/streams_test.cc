@@ -157,12 +157,16 @@ TEST_CASE("a checkpoint and an exclusion are answered when they are on disk") {
   range.set_first_step(4);
   grpc::ClientContext empty;
   REQUIRE(stub->Exclude(&empty, range, &excluded).error_code() == grpc::INVALID_ARGUMENT);
+  range.set_last_epoch(2);
+  grpc::ClientContext longer;
+  REQUIRE(stub->Exclude(&longer, range, &excluded).ok());
+  REQUIRE(excluded.removed() == 1);
 
   grpc::ClientContext asking;
   proto::InfoReply info;
   REQUIRE(stub->Info(&asking, {}, &info).ok());
   REQUIRE(info.learner_checkpoint() == "step-2");
-  REQUIRE(info.tables(0).size() == 2);
+  REQUIRE(info.tables(0).size() == 1);
 }
 
 }  // namespace

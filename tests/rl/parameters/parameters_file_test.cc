@@ -2,8 +2,10 @@
 #include "rl/parameters/parameters_file.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 
+#include "platform/runtime/atomic_file.h"
 #include "tests/rl/parameters/values.h"
 
 namespace shoal::parameters {
@@ -55,6 +57,22 @@ TEST_CASE("what a crash has left of a version is removed before the next one is 
   for (const std::string& path : remains) REQUIRE_FALSE(std::ifstream(path).is_open());
   REQUIRE(std::ifstream(other).is_open());
   REQUIRE(folder.List() == std::vector<Version>{{1, 1}, {1, 3}});
+}
+
+TEST_CASE("a second writer costs the version that is being saved, and no complete one") {
+  const doubles::TemporaryFolder temporary;
+  const ParametersFolder folder(temporary.path());
+  REQUIRE(folder.Save(ParametersOf(1, 1)).ok());
+  REQUIRE(folder.Save(ParametersOf(1, 2)).ok());
+  // One writer has yet to describe its version when another one saves.
+  const std::string described = folder.FileOf({.epoch = 1, .step = 2}) + ".json";
+  const std::string description = runtime::ReadFile(described).value();
+  REQUIRE(std::filesystem::remove(described));
+  REQUIRE(folder.Save(ParametersOf(1, 3)).ok());
+  REQUIRE(runtime::WriteFileAtomically(described, description).ok());
+  REQUIRE(folder.List() == std::vector<Version>{{1, 1}, {1, 3}});
+  REQUIRE(absl::IsNotFound(folder.Load({.epoch = 1, .step = 2}).status()));
+  REQUIRE(folder.LoadNewest()->version == Version{.epoch = 1, .step = 3});
 }
 
 TEST_CASE("keeping the newest keeps the initial one too") {
