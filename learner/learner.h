@@ -51,6 +51,7 @@
 #include "learner/unrolls/unroll_use.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/model/policy_spec.h"
@@ -68,6 +69,8 @@ struct LearnerSetup {
   algorithms::AlgorithmOptions algorithm;
   runtime::RunOptions run;
   runtime::ClusterOptions cluster;
+  // How the replay shards are reached for unrolls.
+  transport::Connector connect_replay = transport::OverSockets();
   // The epoch of a run whose folders have none; 0 for what FirstEpoch says (epoch_file.h).
   std::uint64_t first_epoch = 0;
   // The number of this process among the ranks of its machine, which share the GPUs.

@@ -138,7 +138,8 @@ absl::Status Learner::Start() {
                               .rank = static_cast<std::uint32_t>(rank()),
                               .world = static_cast<std::uint32_t>(ranks),
                               .signature = parts.decoder->Signature(),
-                              .seed = static_cast<std::uint64_t>(setup_.run.seed)},
+                              .seed = static_cast<std::uint64_t>(setup_.run.seed),
+                              .connect = setup_.connect_replay},
                              *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
   if (!options.asynchronous()) {

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "inference/service/target_priorities.h"
 #include "platform/runtime/log.h"
+#include "platform/transport/address_list.h"
+#include "platform/transport/channel.h"
 #include "rl/model/policy.h"
 
 namespace shoal::local {
@@ -65,6 +68,22 @@ absl::Status ThreadCluster::StartReplay() {
     SHOAL_ASSIGN_OR_RETURN(auto shard, replay::ReplayServer::Create(config));
     replay_.push_back(std::move(shard));
   }
+  return ConnectReplay();
+}
+
+absl::Status ThreadCluster::ConnectReplay() {
+  SHOAL_ASSIGN_OR_RETURN(const transport::AddressList list,
+                         transport::AddressList::Create(
+                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
+  std::map<std::string, const replay::ReplayServer*> shards;
+  for (std::size_t i = 0; i < std::min(replay_.size(), list.addresses().size()); ++i) {
+    shards[list.addresses()[i]] = replay_[i].get();
+  }
+  connect_replay_ = [shards](const std::string& address) {
+    const auto own = shards.find(address);
+    return own == shards.end() ? transport::CreateChannel(address)
+                               : own->second->InProcessChannel();
+  };
   return absl::OkStatus();
 }
 
@@ -73,7 +92,8 @@ void ThreadCluster::StartLearner() {
                               .policy = setup_.policy,
                               .algorithm = setup_.algorithm,
                               .run = setup_.run,
-                              .cluster = setup_.cluster};
+                              .cluster = setup_.cluster,
+                              .connect_replay = connect_replay_};
   setup.learner.metrics_listen = MetricsAddress(shards_ + servers_);
   learner_ = std::make_unique<LearnerThread>(
       setup, [this](const absl::Status& status, const std::string& digest) {
@@ -89,6 +109,7 @@ absl::Status ThreadCluster::StartInference() {
                                       .priority = inference::TargetPriorities(setup_.algorithm),
                                       .run = setup_.run,
                                       .cluster = setup_.cluster,
+                                      .connect_replay = connect_replay_,
                                       .index = static_cast<std::int64_t>(i)};
     auto part = std::make_unique<Inference>();
     SHOAL_RETURN_IF_ERROR(part->metrics.Expose(MetricsAddress(shards_ + i)));
@@ -138,6 +159,9 @@ bool ThreadCluster::Stop() {
     if (drained.ok()) continue;
     spdlog::warn("event=drain_incomplete reason={}", runtime::Quoted(runtime::Message(drained)));
   }
+  // They make no call on a channel within the process once its server ends.
+  learner_.reset();
+  inference_.clear();
   for (auto& shard : replay_) shard->Drain();
   return true;
 }

@@ -2,7 +2,8 @@
 // A whole cluster as threads of one process: replay shards, inference servers, the learner and
 // actors, each the same object that the program of its name runs.
 //
-// The parts reach each other and are reached from outside at the addresses of section [cluster], so
+// The parts are reached from outside at the addresses of section [cluster], and reach each other
+// there, except for the replay shards, which need no sockets for inference and the learner. So
 // an evaluation, `shoal doctor` and `shoal replay` find what they find in a cluster of programs.
 // What a process has once is shared: signals and exit codes belong to the program (main.cc), all
 // parts write one log, gRPC's threads serve all, and torch has one number of threads for the
@@ -26,6 +27,7 @@
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "replay/replay_server.h"
 
 namespace shoal::local {
@@ -85,6 +87,8 @@ class ThreadCluster {
 
   absl::Status Check() const;
   absl::Status StartReplay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sets how the others reach the shards: those of this process without sockets.
+  absl::Status ConnectReplay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartLearner() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StartInference() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StartActors() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -97,6 +101,7 @@ class ThreadCluster {
   const std::size_t servers_;
   runtime::Mutex mutex_;
   std::vector<std::unique_ptr<replay::ReplayServer>> replay_ ABSL_GUARDED_BY(mutex_);
+  transport::Connector connect_replay_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<LearnerThread> learner_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Inference>> inference_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<actor::ActorOptions>> actor_options_ ABSL_GUARDED_BY(mutex_);

@@ -83,6 +83,10 @@ ReplayServer::~ReplayServer() = default;
 
 const std::string& ReplayServer::address() const { return parts_->server->address(); }
 
+std::shared_ptr<grpc::Channel> ReplayServer::InProcessChannel() const {
+  return parts_->server->InProcessChannel();
+}
+
 bool ReplayServer::Drain() {
   parts_->server->SetServing(false);
   const bool drained =

@@ -11,6 +11,7 @@
 
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "replay/options.h"
 
 namespace shoal::replay {
@@ -35,6 +36,10 @@ class ReplayServer {
 
   // Returns "host:port" with the port that is bound, or "unix:PATH".
   const std::string& address() const;
+
+  // Returns a channel for clients in this process, which must end before Drain
+  // (transport::Server::InProcessChannel).
+  std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   // Sets health to NOT_SERVING, gives the streams replay.drain_ms to end, and ends the server.
   // Returns whether all streams ended by themselves. Call it once.

@@ -252,7 +252,8 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
                                                     .address_file = config.cluster.replay_file,
                                                     .client = NameOf(config),
                                                     .outbox_items = Size(options.outbox_items),
-                                                    .outbox_bytes = Size(options.outbox_bytes)},
+                                                    .outbox_bytes = Size(options.outbox_bytes),
+                                                    .connect = config.connect_replay},
                                                    provider, metrics));
   }
   const UnrollDestination to{.table = options.table, .encoder_version = encoder->version()};

@@ -18,6 +18,7 @@
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "rl/model/policy_spec.h"
 
 namespace shoal::inference {
@@ -31,6 +32,8 @@ struct InferenceConfig {
   // Without `replay` finished unrolls are dropped. Without `learner` only the parameters in the
   // parameters folder act.
   runtime::ClusterOptions cluster;
+  // How the replay shards are reached.
+  transport::Connector connect_replay = transport::OverSockets();
   // The index of this server among several.
   std::int64_t index = 0;
 };

@@ -48,9 +48,10 @@ class Inserter::Impl {
  private:
   // Used by the inserter's thread only, without a lock.
   struct Worker {
-    Worker(const std::string& address, ContentProvider& provider, std::function<void()> wake)
+    Worker(const std::string& address, const transport::Connector& connect,
+           ContentProvider& provider, std::function<void()> wake)
         : address(address),
-          link(address, "Insert", "inference server", std::move(wake)),
+          link(address, connect, "Insert", "inference server", std::move(wake)),
           outbox(provider) {}
     const std::string address;
     InsertLink link;
@@ -169,7 +170,8 @@ void Inserter::Impl::AddShard() {
       {.waiting = &metrics_.Gauge("shoal_inserter_outbox_items",
                                   "Items that the shard has not acknowledged", labels),
        .live = &metrics_.Gauge("shoal_inserter_shard_live", "1 while connected", labels)});
-  workers_.push_back(std::make_unique<Worker>(address, provider_, [this] { Wake(); }));
+  workers_.push_back(
+      std::make_unique<Worker>(address, options_.connect, provider_, [this] { Wake(); }));
   workers_.back()->away_since = clock_.Now();
   const runtime::MutexLock lock(mutex_);
   placed_.push_back({.address = address});

@@ -29,6 +29,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "proto/replay.pb.h"
 #include "replay/client/chunked_item.h"
 #include "replay/client/content_provider.h"
@@ -50,6 +51,8 @@ struct InserterOptions {
   std::size_t max_item_bytes = std::size_t{16} << 20;
   // A shard that is not connected for this long loses its items.
   std::chrono::milliseconds lost_after = std::chrono::seconds(60);
+  // How the shards are reached. Shards of the same process need no sockets.
+  transport::Connector connect = transport::OverSockets();
   // Whether large payloads go through shared memory where a shard's address is a socket in the file
   // system (replay/client/stream_ring.h).
   bool shares_memory = true;

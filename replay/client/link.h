@@ -23,8 +23,8 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
-#include "platform/transport/channel.h"
 #include "platform/transport/client_stream.h"
+#include "platform/transport/connector.h"
 #include "platform/transport/protocol.h"
 #include "proto/replay.grpc.pb.h"
 
@@ -40,11 +40,11 @@ class Link {
 
   // `method` is "Insert" or "Sample". `self` names this process in errors. `wake` is called from
   // gRPC's threads without a lock until Close has returned.
-  Link(const std::string& address, const std::string& method, std::string self,
-       std::function<void()> wake)
+  Link(const std::string& address, const transport::Connector& connect, const std::string& method,
+       std::string self, std::function<void()> wake)
       : peer_("replay shard at " + address),
         self_(std::move(self)),
-        channel_(transport::CreateChannel(address)),
+        channel_(connect(address)),
         stub_(channel_),
         method_("/" + std::string(proto::Replay::service_full_name()) + "/" + method),
         wake_(std::move(wake)) {}

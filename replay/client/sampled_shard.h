@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "platform/runtime/clock.h"
+#include "platform/transport/connector.h"
 #include "proto/replay.pb.h"
 #include "replay/client/chunk_reader.h"
 #include "replay/client/incoming_reply.h"
@@ -28,8 +29,9 @@ namespace shoal::replay::client {
 class SampledShard {
  public:
   // `wake` is called from gRPC's threads until Close of the link has returned.
-  SampledShard(const std::string& address, std::function<void()> wake)
-      : address(address), link(address, "Sample", "learner", std::move(wake)) {}
+  SampledShard(const std::string& address, const transport::Connector& connect,
+               std::function<void()> wake)
+      : address(address), link(address, connect, "Sample", "learner", std::move(wake)) {}
 
   // Opens a stream, which knows nothing of an earlier one. REQUIRES: link.MayOpen.
   void Open(const SamplerOptions& options);

@@ -139,7 +139,7 @@ Sampler::Impl::Impl(SamplerOptions options, transport::AddressList list, Content
 void Sampler::Impl::AddShard() {
   const std::string& address = list_.ever_named()[shards_.size()];
   spdlog::info("event=replay_shard_added address={}", address);
-  shards_.push_back(std::make_unique<SampledShard>(address, [this] { Wake(); }));
+  shards_.push_back(std::make_unique<SampledShard>(address, options_.connect, [this] { Wake(); }));
   masses_.Add();
   const runtime::MutexLock lock(mutex_);
   queued_of_.push_back(0);

@@ -35,6 +35,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/connector.h"
 #include "proto/replay.pb.h"
 #include "proto/unroll.pb.h"
 #include "replay/client/content_sink.h"
@@ -71,6 +72,8 @@ struct SamplerOptions {
   std::string signature = {};
   // Seeds the draws of shards.
   std::uint64_t seed = 0;
+  // How the shards are reached. Shards of the same process need no sockets.
+  transport::Connector connect = transport::OverSockets();
   // Whether large payloads go through shared memory where a shard's address is a socket in the file
   // system (replay/client/stream_ring.h).
   bool shares_memory = true;

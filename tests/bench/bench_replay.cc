@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures what replay shards take and give: items inserted and sampled per second, over gRPC on
-// loopback, with the shards in processes of their own.
+// loopback, with the shards in processes of their own, or within this process.
 //
 //   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
 //                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix] [--items 0]
-//                [--shared-memory]
+//                [--shared-memory] [--in-process]
 //
 // Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
 // inference does. A sampler adds up the words of each payload that it gets. The table is full from
@@ -15,10 +15,12 @@
 // another over a socket of the same kind in the same round: TCP or, with --unix, in the file
 // system. With --unix payloads still go through sockets; with --shared-memory each round is
 // measured twice, through shared memory and through sockets in the file system, and each phase
-// prints a line for both. `processor_seconds_per_gigabyte` is the time that clients and shards took
-// for a gigabyte of payloads, which depends less than rates do on what else the machine does.
-// `resident_per_payload` is the memory of all shards, with all that a process has besides its
-// table, by the bytes of the payloads in their tables; measure it with many items.
+// prints a line for both. With --in-process each round is also measured with shards within this
+// process, which clients reach without sockets. `processor_seconds_per_gigabyte` is the time that
+// clients and shards took for a gigabyte of payloads, which depends less than rates do on what else
+// the machine does. `resident_per_payload` is the memory of all shards that are processes, with all
+// that a process has besides its table, by the bytes of the payloads in their tables; measure it
+// with many items.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -48,6 +50,7 @@
 #include "platform/runtime/process_usage.h"
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
+#include "platform/transport/connector.h"
 #include "platform/transport/server.h"
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
@@ -71,6 +74,7 @@ struct Settings {
   int rounds = 5;
   bool uses_unix = false;
   bool shares_memory = false;
+  bool in_process = false;
   // 0 means about a quarter of a gibibyte.
   std::size_t items = 0;
 
@@ -145,31 +149,56 @@ class Child {
 
 using Tell = std::function<void(const std::string&)>;
 
+// A shard and its server.
+class ServedShard {
+ public:
+  ServedShard(const Settings& settings, std::size_t index, const std::string& listen)
+      : shard_(*replay::Shard::Create(
+            {.tables = {{.name = "unrolls",
+                         .sampler = *replay::SelectorKindFrom(settings.selector),
+                         .remover = replay::SelectorKind::kFifo,
+                         .max_size =
+                             std::max<std::size_t>(1, settings.capacity() / settings.shards),
+                         .max_bytes = std::size_t{16} << 30,
+                         .max_times_sampled = 0,
+                         .seed = index}}})),
+        knobs_({}, {}, *shard_),
+        service_({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard_, knobs_,
+                 metrics_),
+        server_(*transport::Server::Create({.listen = listen}, {&service_})) {
+    server_->SetServing(true);
+  }
+  ~ServedShard() {
+    service_.Drain(std::chrono::milliseconds(0));
+    server_->Shutdown(std::chrono::milliseconds(0));
+  }
+  const transport::Server& server() const { return *server_; }
+
+ private:
+  runtime::Metrics metrics_;
+  std::unique_ptr<replay::Shard> shard_;
+  replay::TableSettings knobs_;
+  replay::Service service_;
+  std::unique_ptr<transport::Server> server_;
+};
+
 void ServeShard(const Settings& settings, std::size_t index, const std::string& listen,
                 const Tell& tell, int life) {
   runtime::UseOneHeap();
-  const std::size_t items = std::max<std::size_t>(1, settings.capacity() / settings.shards);
-  auto shard =
-      *replay::Shard::Create({.tables = {{.name = "unrolls",
-                                          .sampler = *replay::SelectorKindFrom(settings.selector),
-                                          .remover = replay::SelectorKind::kFifo,
-                                          .max_size = items,
-                                          .max_bytes = std::size_t{16} << 30,
-                                          .max_times_sampled = 0,
-                                          .seed = index}}});
-  runtime::Metrics metrics;
-  replay::TableSettings knobs({}, {}, *shard);
-  replay::Service service({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard, knobs,
-                          metrics);
-  auto server = *transport::Server::Create({.listen = listen}, {&service});
-  server->SetServing(true);
-  tell(server->address());
+  const ServedShard shard(settings, index, listen);
+  tell(shard.server().address());
   char end = 0;
   while (::read(life, &end, 1) > 0) {
   }
-  service.Drain(std::chrono::milliseconds(0));
-  server->Shutdown(std::chrono::milliseconds(0));
 }
+
+// How clients reach the shards.
+struct Way {
+  std::vector<std::string> addresses;
+  transport::Connector connect = transport::OverSockets();
+  bool shares_memory = false;
+  bool in_process = false;
+};
 
 // Returns a socket's address: a path in the file system, or a port of 127.0.0.1.
 struct SocketAddress {
@@ -258,15 +287,15 @@ class NoContents final : public replay::client::ContentProvider,
 
 class Writer {
  public:
-  Writer(const Settings& settings, std::vector<std::string> addresses, bool shares_memory,
-         std::uint64_t number)
+  Writer(const Settings& settings, const Way& way, std::uint64_t number)
       : random_(number), number_(number) {
-    inserter_ = *replay::client::Inserter::Create({.addresses = std::move(addresses),
+    inserter_ = *replay::client::Inserter::Create({.addresses = way.addresses,
                                                    .client = "writer",
                                                    .outbox_items = 256,
                                                    .outbox_bytes = std::size_t{64} << 20,
                                                    .max_item_bytes = std::size_t{48} << 20,
-                                                   .shares_memory = shares_memory},
+                                                   .connect = way.connect,
+                                                   .shares_memory = way.shares_memory},
                                                   contents_, metrics_);
     inserter_->OnSpace([this] {
       const runtime::MutexLock lock(mutex_);
@@ -339,12 +368,13 @@ class Writer {
 
 class Reader {
  public:
-  Reader(std::vector<std::string> addresses, bool shares_memory, std::uint64_t number) {
-    sampler_ = *replay::client::Sampler::Create({.addresses = std::move(addresses),
+  Reader(const Way& way, std::uint64_t number) {
+    sampler_ = *replay::client::Sampler::Create({.addresses = way.addresses,
                                                  .client = "sampler-" + std::to_string(number),
                                                  .table = "unrolls",
                                                  .prefetch = 256,
-                                                 .shares_memory = shares_memory},
+                                                 .connect = way.connect,
+                                                 .shares_memory = way.shares_memory},
                                                 contents_, metrics_);
   }
   void Sample(double seconds) {
@@ -378,17 +408,14 @@ class Reader {
 
 // Clients that use the shards in one way.
 struct Clients {
-  Clients(const Settings& settings, const std::vector<std::string>& addresses, bool shares,
-          std::uint64_t first_writer)
-      : shares_memory(shares) {
+  Clients(const Settings& settings, Way used, std::uint64_t first_writer) : way(std::move(used)) {
     for (std::size_t i = 0; i < settings.writers; ++i) {
-      writers.push_back(
-          std::make_unique<Writer>(settings, addresses, shares_memory, first_writer + i));
+      writers.push_back(std::make_unique<Writer>(settings, way, first_writer + i));
     }
   }
-  void AddReaders(const Settings& settings, const std::vector<std::string>& addresses) {
+  void AddReaders(const Settings& settings) {
     for (std::size_t i = 0; i < settings.samplers; ++i) {
-      readers.push_back(std::make_unique<Reader>(addresses, shares_memory, i));
+      readers.push_back(std::make_unique<Reader>(way, i));
     }
     for (auto& reader : readers) reader->Sample(0.2);
   }
@@ -403,7 +430,7 @@ struct Clients {
     return static_cast<double>(sum);
   }
 
-  const bool shares_memory;
+  const Way way;
   std::vector<std::unique_ptr<Writer>> writers;
   std::vector<std::unique_ptr<Reader>> readers;
 };
@@ -454,11 +481,12 @@ void MeasureRound(const Settings& settings, const std::string& phase, Clients& c
 
 void Print(const Settings& settings, const std::string& phase, const Clients& clients,
            const Measured& measured, const std::vector<std::unique_ptr<Child>>& shards) {
-  json line = {{"bench", "replay_" + phase},   {"bytes", settings.bytes},
-               {"writers", settings.writers},  {"samplers", settings.samplers},
-               {"shards", settings.shards},    {"selector", settings.selector},
-               {"items", settings.capacity()}, {"unix", settings.uses_unix},
-               {"rounds", settings.rounds},    {"shared_memory", clients.shares_memory}};
+  json line = {{"bench", "replay_" + phase},          {"bytes", settings.bytes},
+               {"writers", settings.writers},         {"samplers", settings.samplers},
+               {"shards", settings.shards},           {"selector", settings.selector},
+               {"items", settings.capacity()},        {"unix", settings.uses_unix},
+               {"rounds", settings.rounds},           {"shared_memory", clients.way.shares_memory},
+               {"in_process", clients.way.in_process}};
   const auto add = [&line](const std::string& name, const std::vector<double>& values) {
     const bench::Spread spread = bench::SpreadOf(values);
     line[name] = spread.median;
@@ -468,27 +496,47 @@ void Print(const Settings& settings, const std::string& phase, const Clients& cl
   if (phase != "insert") add("sampled_per_second", measured.sampled);
   add("ceiling_share", measured.shares);
   add("processor_seconds_per_gigabyte", measured.costs);
-  double resident = 0;
-  for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
-  line["resident_per_payload"] =
-      resident / static_cast<double>(settings.capacity() * clients.writers[0]->payload_bytes());
+  if (!clients.way.in_process) {
+    double resident = 0;
+    for (const auto& shard : shards) resident += runtime::ResidentBytes(shard->pid());
+    line["resident_per_payload"] =
+        resident / static_cast<double>(settings.capacity() * clients.writers[0]->payload_bytes());
+  }
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }
 
 void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& shards,
          const Child& sink) {
-  std::vector<std::string> addresses;
-  for (const auto& shard : shards) addresses.push_back(shard->address());
+  std::vector<std::unique_ptr<ServedShard>> own;
   std::vector<std::unique_ptr<Clients>> ways;
-  if (settings.shares_memory)
-    ways.push_back(std::make_unique<Clients>(settings, addresses, true, 0));
-  ways.push_back(std::make_unique<Clients>(settings, addresses, false, settings.writers));
+  const auto add = [&](const Way& way) {
+    ways.push_back(std::make_unique<Clients>(settings, way, ways.size() * settings.writers));
+  };
+  if (settings.in_process) {
+    Way way;
+    way.in_process = true;
+    for (std::size_t i = 0; i < settings.shards; ++i) {
+      own.push_back(std::make_unique<ServedShard>(settings, i, "127.0.0.1:0"));
+      way.addresses.push_back(own.back()->server().address());
+    }
+    way.connect = [&own, addresses = way.addresses](const std::string& address) {
+      const auto at = std::find(addresses.begin(), addresses.end(), address) - addresses.begin();
+      return own[static_cast<std::size_t>(at)]->server().InProcessChannel();
+    };
+    add(way);
+  }
+  Way sockets;
+  for (const auto& shard : shards) sockets.addresses.push_back(shard->address());
+  Way rings = sockets;
+  rings.shares_memory = true;
+  if (settings.shares_memory) add(rings);
+  add(sockets);
   // Fills the table, and nothing waits for connections any more.
   for (auto& way : ways) {
     way->writers[0]->Insert(1e9, settings.capacity() + settings.capacity() / 8);
   }
-  for (auto& way : ways) way->AddReaders(settings, addresses);
+  for (auto& way : ways) way->AddReaders(settings);
   Ceiling ceiling(sink.address(), settings.bytes);
   for (const std::string& phase : settings.phases) {
     std::vector<Measured> measured(ways.size());
@@ -521,6 +569,7 @@ int main(int argc, char** argv) {
   app.add_flag("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
   app.add_flag("--shared-memory", settings.shares_memory,
                "also through shared memory; implies --unix");
+  app.add_flag("--in-process", settings.in_process, "also with shards within this process");
   app.add_option("--items", settings.items, "that all shards hold")->check(CLI::Range(16, 1 << 26));
   app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);

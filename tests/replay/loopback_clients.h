@@ -12,6 +12,7 @@
 
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/mutex.h"
+#include "platform/transport/connector.h"
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
 #include "tests/doubles/eventually.h"
@@ -25,6 +26,7 @@ struct ClientsOptions {
   std::uint32_t max_lag = 0;
   std::size_t outbox_items = 64;
   bool samples = true;
+  transport::Connector connect = transport::OverSockets();
 };
 
 // The clients of some shards, as inference and the learner have them.
@@ -32,9 +34,11 @@ struct Clients {
   explicit Clients(std::vector<std::string> addresses, const ClientsOptions& options = {}) {
     catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
     provider.catalogs[catalog.key()] = catalog;
-    inserter = *client::Inserter::Create(
-        {.addresses = addresses, .client = "test", .outbox_items = options.outbox_items}, provider,
-        metrics);
+    inserter = *client::Inserter::Create({.addresses = addresses,
+                                          .client = "test",
+                                          .outbox_items = options.outbox_items,
+                                          .connect = options.connect},
+                                         provider, metrics);
     inserter->OnSpace([this] {
       const runtime::MutexLock lock(mutex);
       ++space;
@@ -45,7 +49,8 @@ struct Clients {
                                         .client = "test",
                                         .table = "unrolls",
                                         .prefetch = 16,
-                                        .max_lag = options.max_lag},
+                                        .max_lag = options.max_lag,
+                                        .connect = options.connect},
                                        sink, metrics);
   }
 

@@ -38,6 +38,7 @@ class ShardServer {
 
   bool Drain() { return service_->Drain(std::chrono::seconds(5)); }
   const std::string& address() const { return server_->address(); }
+  const transport::Server& server() const { return *server_; }
   Shard& shard() { return *shard_; }
 
  private:

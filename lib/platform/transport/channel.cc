@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "platform/transport/connector.h"
+
 namespace shoal::transport {
 
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
@@ -31,6 +33,10 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
   return grpc::CreateCustomChannel(
       address, options.credentials ? options.credentials : grpc::InsecureChannelCredentials(),
       arguments);
+}
+
+Connector OverSockets() {
+  return [](const std::string& address) { return CreateChannel(address); };
 }
 
 }  // namespace shoal::transport

@@ -3,6 +3,7 @@
 
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server_builder.h>
+#include <grpcpp/support/channel_arguments.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,9 +20,13 @@ namespace {
 
 constexpr std::string_view kUnixPrefix = "unix:";
 
-void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
-  const int limit = static_cast<int>(
+int MostBytes(const ServerOptions& options) {
+  return static_cast<int>(
       std::min<std::int64_t>(options.max_message_bytes, std::numeric_limits<int>::max()));
+}
+
+void SetArguments(const ServerOptions& options, grpc::ServerBuilder& builder) {
+  const int limit = MostBytes(options);
   const Keepalive& keepalive = options.keepalive;
   builder.SetMaxReceiveMessageSize(limit);
   builder.SetMaxSendMessageSize(limit);
@@ -94,21 +99,29 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(
   } else {
     address.replace(address.rfind(':') + 1, std::string::npos, std::to_string(port));
   }
-  std::unique_ptr<Server> created(
-      new Server(std::move(address), port, std::move(fallback), std::move(server)));
+  std::unique_ptr<Server> created(new Server(std::move(address), port, MostBytes(options),
+                                             std::move(fallback), std::move(server)));
   created->SetServing(false);
   return created;
 }
 
-Server::Server(std::string address, int port,
+Server::Server(std::string address, int port, int max_message_bytes,
                std::unique_ptr<grpc::CallbackGenericService> fallback,
                std::unique_ptr<grpc::Server> server)
     : address_(std::move(address)),
       port_(port),
+      max_message_bytes_(max_message_bytes),
       fallback_(std::move(fallback)),
       server_(std::move(server)) {}
 
 Server::~Server() { Shutdown(runtime::Duration::zero()); }
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() const {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(max_message_bytes_);
+  arguments.SetMaxSendMessageSize(max_message_bytes_);
+  return server_->InProcessChannel(arguments);
+}
 
 void Server::SetServing(bool serving) {
   server_->GetHealthCheckService()->SetServingStatus(serving);

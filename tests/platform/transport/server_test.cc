@@ -50,6 +50,16 @@ TEST_CASE("An address without a port is refused") {
   REQUIRE(absl::IsInvalidArgument(fixture.Create({.listen = "localhost"}).status()));
 }
 
+TEST_CASE("A channel within the process reaches its server without an address") {
+  Fixture fixture;
+  const auto server = fixture.Create();
+  REQUIRE(server.ok());
+  const auto channel = (*server)->InProcessChannel();
+  REQUIRE(absl::IsUnavailable(CheckHealth(channel, seconds(5))));
+  (*server)->SetServing(true);
+  REQUIRE(CheckHealth(channel, seconds(5)).ok());
+}
+
 TEST_CASE("A server may listen on a socket in the file system, and only one at a time") {
   const doubles::TemporaryFolder folder;
   const std::string address = "unix:" + folder.At("shard.socket");

@@ -161,7 +161,7 @@ TEST_CASE("a shard of another protocol version is refused, naming both ends and 
   ScriptedShard shard([](const auto&) { return std::vector<proto::SampleReply>{}; }, 7);
   runtime::Mutex mutex;
   runtime::CondVar changed;
-  SampleLink link(shard.address(), "Sample", "learner", [&] {
+  SampleLink link(shard.address(), transport::OverSockets(), "Sample", "learner", [&] {
     const runtime::MutexLock lock(mutex);
     changed.NotifyAll();
   });
