@@ -146,6 +146,54 @@ TEST_CASE("without a bound on staleness items of an earlier epoch stay and are g
   REQUIRE(table->Sample()->item->id.environment_id == 1);
 }
 
+TEST_CASE("items of excluded versions are drawn no more, however a table chooses") {
+  const SelectorKind kind =
+      GENERATE(SelectorKind::kUniform, SelectorKind::kPrioritized, SelectorKind::kRecency,
+               SelectorKind::kFifo, SelectorKind::kMaxHeap);
+  ContentStore contents({});
+  const auto table = MakeTable(
+      contents, {.sampler = kind, .remover = SelectorKind::kFifo, .max_times_sampled = 0});
+  // Two versions acted in each item: its own and the next one, perhaps of the next epoch.
+  constexpr std::uint64_t kSteps = 20;
+  const auto version = [](std::uint64_t number) {
+    return PolicyVersion{.epoch = 1 + number / kSteps, .step = number % kSteps};
+  };
+  const auto item_of = [&version](std::uint64_t number) {
+    auto item = ItemNumber(number);
+    item->oldest_version = version(number);
+    item->newest_version = version(number + 1);
+    item->priority = static_cast<float>(1 + number);
+    return item;
+  };
+  for (std::uint64_t i = 0; i < 3 * kSteps; ++i) REQUIRE(Insert(*table, item_of(i)).ok());
+  // Versions 15 to 44 by number.
+  REQUIRE(table->Exclude({.first = {1, 15}, .last = {3, 4}}).ok());
+  const auto condemned = [](std::uint64_t number) { return number >= 14 && number <= 44; };
+  REQUIRE(table->size() == 29);
+  REQUIRE(table->stats().evicted_excluded_total == 31);
+
+  std::set<std::uint64_t> drawn;
+  for (int i = 0; i < 4000; ++i) {
+    const auto sample = table->Sample();
+    REQUIRE(sample);
+    const std::uint64_t number = sample->item->id.environment_id;
+    REQUIRE_FALSE(condemned(number));
+    drawn.insert(number);
+    // The odds are those among the items that are left.
+    if (kind == SelectorKind::kUniform) REQUIRE(sample->probability == Approx(1.0 / 29));
+    table->ReleaseSample(*sample);
+  }
+  if (kind == SelectorKind::kUniform || kind == SelectorKind::kPrioritized) {
+    REQUIRE(drawn.size() == 29);
+  }
+  // Neither a new priority nor another try brings one back.
+  REQUIRE(absl::IsNotFound(table->Update(ItemNumber(20)->id, 1000)));
+  auto late = item_of(3 * kSteps);
+  late->oldest_version = {3, 4};
+  REQUIRE(absl::IsFailedPrecondition(table->Insert(late)));
+  REQUIRE(Insert(*table, item_of(3 * kSteps)).ok());
+}
+
 TEST_CASE("items that are older than the table allows leave, in the order in which they came") {
   using std::chrono::seconds;
   ContentStore contents({});
