@@ -44,6 +44,8 @@ WHEEL_PACKAGES=(ca-certificates python3-pip)
 CLIENT_PACKAGES=(openssl python3-venv)
 # The tests that run the commands of Kubernetes' manifests need these.
 KUBERNETES_PACKAGES=(iproute2)
+# The bench that reads replay beside Redis needs these.
+REDIS_PACKAGES=(redis-server)
 # The lanes of .ci/run need these.
 # shellcheck disable=SC2034  # used by .ci/run
 CI_PACKAGES=(chromium clang-14 clang-format-14 libclang-rt-14-dev)
@@ -250,8 +252,11 @@ install_gymnasium() {
   make_environment gymnasium "$ROOT/tests/python/shoal_gym/requirements.txt" "Gymnasium and Atari's emulator, 0.3 GB,"
 }
 
-# tests/bench/peers/replay.sh needs it.
-install_reverb() { make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb and TensorFlow, 1 GB,"; }
+# tests/bench/peers/replay.sh needs it, and the server of Redis beside it.
+install_reverb() {
+  install_packages "${REDIS_PACKAGES[@]}"
+  make_environment reverb "$ROOT/tests/bench/peers/reverb_requirements.txt" "dm-reverb, TensorFlow and cpprb, 1 GB,"
+}
 
 # borrow_torch <name>: lets .deps/<name> import what only .deps/huggingface has, which are torch and CUDA's libraries.
 borrow_torch() {

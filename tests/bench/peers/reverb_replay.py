@@ -9,6 +9,9 @@ dm-reverb's server is a process of its own, and so is each of its clients, since
 over TCP, and so does ours unless it is told --unix or --shared-memory. Payloads are random bytes of the same number, and a
 sampler adds up the words of each. A writer keeps 256 items on their way; a sampler asks for as many at once as it likes.
 `ratio` is the median of the rounds' ratios: how many times as many items ours has.
+
+The same rounds also measure what replay_references.py has, beside the way of ours that is nearest: cpprb beside a shard
+within the bench's process, Redis beside the sockets of ours. These lines have no ratio.
 """
 import argparse
 import json
@@ -19,6 +22,9 @@ import time
 
 import numpy
 import reverb
+
+from replay_clients import ReplayClients, start
+from replay_references import REFERENCES
 
 TABLE = "unrolls"
 RATES = {"insert": ["inserted_per_second"], "sample": ["sampled_per_second"],
@@ -34,81 +40,57 @@ def serve(selector, capacity, told):
     server.wait()
 
 
-class Peer:
+class ReverbClient:
     def __init__(self, port, size):
         self.client = reverb.Client(f"127.0.0.1:{port}")
         self.payload = numpy.random.default_rng(1).integers(0, 255, size, dtype=numpy.uint8)
         self.checksum = 0
 
     def insert(self, seconds, items=2**62):
-        count, start = 0, time.perf_counter()
+        count, begin = 0, time.perf_counter()
         with self.client.trajectory_writer(num_keep_alive_refs=1) as writer:
-            while time.perf_counter() - start < seconds and count < items:
+            while time.perf_counter() - begin < seconds and count < items:
                 for _ in range(16):
                     writer.append({"bytes": self.payload})
                     writer.create_item(TABLE, 0.5, {"bytes": writer.history["bytes"][-1:]})
                     count += 1
                 writer.flush(block_until_num_items=256)
             writer.flush()
-        return count / (time.perf_counter() - start)
+        return count / (time.perf_counter() - begin)
 
     def sample(self, seconds):
-        count, start = 0, time.perf_counter()
+        count, begin = 0, time.perf_counter()
         for sample in self.client.sample(TABLE, num_samples=2**30, emit_timesteps=False):
             self.checksum += int(sample.data[0].view(numpy.uint64).sum())
             count += 1
-            if count % 64 == 0 and time.perf_counter() - start >= seconds:
+            if count % 64 == 0 and time.perf_counter() - begin >= seconds:
                 break
-        return count / (time.perf_counter() - start)
-
-
-def work(port, size, connection):
-    """Does what it is told, (method, arguments), until it is told None."""
-    peer = Peer(port, size)
-    for method, *words in iter(connection.recv, None):
-        connection.send(getattr(peer, method)(*words))
-
-
-class Peers:
-    """The clients of dm-reverb, a process each."""
-
-    def __init__(self, port, size, writers, samplers):
-        self.writers = [self.start(port, size) for _ in range(writers)]
-        self.samplers = [self.start(port, size) for _ in range(samplers)]
-
-    @staticmethod
-    def start(port, size):
-        here, there = multiprocessing.Pipe()
-        multiprocessing.Process(target=work, args=(port, size, there), daemon=True).start()
-        return here
-
-    def fill(self, items):
-        self.writers[0].send(("insert", 1e9, items))
-        self.writers[0].recv()
-
-    def measure(self, phase, seconds):
-        inserting = self.writers if phase != "sample" else []
-        sampling = self.samplers if phase != "insert" else []
-        for connection in inserting:
-            connection.send(("insert", seconds))
-        for connection in sampling:
-            connection.send(("sample", seconds))
-        return {"inserted_per_second": sum(connection.recv() for connection in inserting),
-                "sampled_per_second": sum(connection.recv() for connection in sampling)}
-
-    def end(self):
-        for connection in self.writers + self.samplers:
-            connection.send(None)
+        return count / (time.perf_counter() - begin)
 
 
 def ours(arguments, phase):
+    """Returns the bench's lines: over the sockets or memory that were asked for, and within its process."""
     command = [arguments.bench, "--bytes", arguments.bytes, "--selector", arguments.selector, "--phases", phase,
                "--seconds", arguments.seconds, "--rounds", 1, "--writers", arguments.writers,
-               "--samplers", arguments.samplers, "--shards", arguments.shards]
+               "--samplers", arguments.samplers, "--shards", arguments.shards, "--in-process"]
     command += ["--shared-memory"] if arguments.shared_memory else ["--unix"] if arguments.unix else []
     done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return next(line for line in lines if line["shared_memory"] == arguments.shared_memory)
+    outside = next(line for line in lines
+                   if not line["in_process"] and line["shared_memory"] == arguments.shared_memory)
+    return outside, next(line for line in lines if line["in_process"])
+
+
+def median(lines, rate):
+    return round(statistics.median(line[rate] for line in lines))
+
+
+def print_line(arguments, name, rate, line, **figures):
+    print(json.dumps({
+        "bench": name, "rate": rate, "bytes": arguments.bytes, "selector": arguments.selector,
+        "writers": arguments.writers, "samplers": arguments.samplers, "shards": arguments.shards,
+        "unix": line["unix"], "shared_memory": line["shared_memory"], "in_process": line["in_process"],
+        "rounds": arguments.rounds, **figures}), flush=True)
 
 
 def main():
@@ -130,25 +112,35 @@ def main():
     here, there = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(arguments.selector, capacity, there), daemon=True)
     server.start()
-    peers = Peers(here.recv(), arguments.bytes, arguments.writers, arguments.samplers)
-    peers.fill(capacity + capacity // 8)
+    words = (here.recv(), arguments.bytes)
+    peers = ReplayClients([start(ReverbClient, words) for _ in range(arguments.writers)],
+                          [start(ReverbClient, words) for _ in range(arguments.samplers)])
+    references = [reference(arguments, capacity) for reference in REFERENCES
+                  if any(reference.does(phase, arguments.selector) for phase in arguments.phases)]
+    for store in [peers, *references]:
+        store.fill(capacity + capacity // 8)
     for phase in arguments.phases:
-        lines, others = [], []
+        lines, inside, others = [], [], []
+        beside = {reference: [] for reference in references if reference.does(phase, arguments.selector)}
         for _ in range(arguments.rounds):
-            lines.append(ours(arguments, phase))
+            line, within = ours(arguments, phase)
+            lines.append(line)
+            inside.append(within)
             others.append(peers.measure(phase, arguments.seconds))
+            for reference, measured in beside.items():
+                measured.append(reference.measure(phase, arguments.seconds))
         for rate in RATES[phase]:
             ratios = [line[rate] / other[rate] for line, other in zip(lines, others)]
-            print(json.dumps({
-                "bench": f"replay_{phase}_dm_reverb", "rate": rate, "bytes": arguments.bytes,
-                "selector": arguments.selector, "writers": arguments.writers, "samplers": arguments.samplers,
-                "shards": arguments.shards, "unix": lines[0]["unix"], "shared_memory": arguments.shared_memory,
-                "rounds": arguments.rounds, "ours": round(statistics.median(line[rate] for line in lines)),
-                "peer": round(statistics.median(other[rate] for other in others)),
-                "ratio": round(statistics.median(ratios), 2),
-                "ratio_range": [round(min(ratios), 2), round(max(ratios), 2)],
-                "ceiling_share": round(statistics.median(line["ceiling_share"] for line in lines), 3)}), flush=True)
-    peers.end()
+            print_line(arguments, f"replay_{phase}_dm_reverb", rate, lines[0], ours=median(lines, rate),
+                       peer=median(others, rate), ratio=round(statistics.median(ratios), 2),
+                       ratio_range=[round(min(ratios), 2), round(max(ratios), 2)],
+                       ceiling_share=round(statistics.median(line["ceiling_share"] for line in lines), 3))
+            for reference, measured in beside.items():
+                near = inside if reference.IN_PROCESS else lines
+                print_line(arguments, f"replay_{phase}_{reference.NAME}", rate, near[0], ours=median(near, rate),
+                           reference=median(measured, rate))
+    for store in [peers, *references]:
+        store.end()
     server.terminate()
 
 
