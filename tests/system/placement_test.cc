@@ -67,8 +67,12 @@ TEST_CASE("The recurrent policy searches in a program of its own, by its seed, u
   REQUIRE(one.code == 0);
   REQUIRE(one.Says("\nplacement-reinforce "));
   REQUIRE(one.Says(" on 3 devices"));
-  REQUIRE(RunToEnd(arguments("1", "300", "2")).output == one.output);
-  REQUIRE(RunToEnd(arguments("2", "300", "2")).output != one.output);
+  // Without the lines of progress before it, which come by the clock.
+  const auto answer = [](const EndedRun& run) {
+    return run.output.substr(run.output.find("rnnlm: 287 operations"));
+  };
+  REQUIRE(answer(RunToEnd(arguments("1", "300", "2"))) == answer(one));
+  REQUIRE(answer(RunToEnd(arguments("2", "300", "2"))) != answer(one));
 
   std::vector<std::string> colocated = arguments("1", "300", "2");
   colocated.insert(colocated.end(), {"--group-by", "colocation"});
