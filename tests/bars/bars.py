@@ -18,23 +18,11 @@ import subprocess
 import sys
 import tomllib
 
+import placement_proofs
 import proof
+from training_run import SHOAL, evaluate, number_in_line, train
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHOAL = "build/bin/shoal"
-
-
-def train(preset, seed, *more):
-    return [SHOAL, "train", f"deploy/local/{preset}.toml", "--seed", str(seed), "--name", "run",
-            "--set", 'run.directory="{folder}"', *more]
-
-
-def number_in_line(key, line):
-    """Returns the number, which may be nan or inf. Raises a ValueError where there is none."""
-    found = re.search(rf"\b{key}=(\S+)", line)
-    if found is None:
-        raise ValueError(f"no {key}= in {line!r}")
-    return float(found[1])
 
 
 def measure_goals(folder, _):
@@ -81,10 +69,6 @@ def measure_held_out_suite(folder, _):
     rates = [successes / episodes for goal, (successes, episodes) in unseen.items() if len(captures[goal]) >= 2]
     return {"unseen": sum(rates) / len(rates), "goals": len(rates), "seen": result["totals"]["learned"]["success"],
             "similarity": result["totals"]["similarity, zero-shot"]["success"]}
-
-
-def evaluate(run, seed, *more):
-    return [SHOAL, "evaluate", run, "--seed", str(seed), "--name", "run", "--set", 'run.directory="{folder}"', *more]
 
 
 def measure_success(folder, _):
@@ -230,42 +214,6 @@ def algorithms():
                         "judged; a quarter of an hour", trials)]
 
 
-PLACEMENT = ROOT / "tests/bars/placement"
-
-
-def measure_last_line(_, output):
-    return json.loads(output.splitlines()[-1])
-
-
-def placement_piece(name, *words, folder="{folder}", bars=None):
-    return proof.Piece(name, ["python3", str(PLACEMENT / "searches.py"), *words, folder], measure_last_line, bars or {})
-
-
-def placement():
-    """Whether `post` needs fewer placements than each other search, and whether its best is as good as any method's."""
-    settings = tomllib.loads((PLACEMENT / "searches.toml").read_text())
-    fewer = {"post_of_others": ("<=", 0.999)}
-    small = [placement_piece(f"small-{number}", "small", str(number), bars=fewer)
-             for number in range(1, 1 + len(settings["small"]["networks"]))]
-    best = {"post_of_annealing": ("<=", 1.01),
-            **{f"post_of_{rule}": ("<=", 1) for rule in ("one_device", "even_split", "expert", "HEFT", "Scotch", "METIS")}}
-    large = [placement_piece(name, "large", name, bars=fewer | best)
-             for name, part in settings["large"].items() if isinstance(part, dict)]
-    return proof.Proof("placement", "whether the search post finds the optimum of small networks in fewer placements than its "
-                       "parts and REINFORCE, and on six networks the best of all methods; a quarter of an hour (in CI: placement)",
-                       small + large, [proof.Group("small", 6, fewer)])
-
-
-def placement_tuning():
-    """Every search gets as many configurations on networks that are judged nowhere."""
-    settings = tomllib.loads((PLACEMENT / "searches.toml").read_text())
-    trials = [placement_piece(f"{search}-{number}", "trial", search, str(number))
-              for search, configurations in settings["configurations"].items()
-              for number in range(1, 1 + len(configurations))]
-    return proof.Proof("placement-tuning", "which configuration of each search for placements is the best on generated "
-                       "networks; forty minutes", [*trials, placement_piece("chosen", "chosen", folder="{folder}/..")])
-
-
 # One capture of each vendor that no other capture is of.
 VENDORS = ("openbmc-stock", "hpe-dl380a-gen12", "dell-r750")
 OWN_WORDS = "tests/bars/own_words.toml"
@@ -307,25 +255,6 @@ def retrieval():
     return proof.Proof("retrieval", "a tuned encoder finds a request on a shortest way to a goal among all of a vendor's host "
                        "from which it has learned nothing; ten minutes, needs MiniLM (in CI: encoder_evaluation, without it)",
                        [*pieces, mean, *seen])
-
-
-def measure_placing(folder, _):
-    line = json.loads((folder / "run/result.json").read_text())["line"]
-    return {"root_of_rules": -number_in_line("greedy", line) / 100, "env_steps": number_in_line("env_steps", line)}
-
-
-def placement_policy():
-    """Whether a policy that has only seen random networks places real ones as well as a search that tries placements."""
-    part = tomllib.loads((PLACEMENT / "searches.toml").read_text())["policy"]
-    bars = {"policy_of_post": ("<=", 1.1), "tenth_of_post": ("<=", 1.001)}
-    pieces = [piece for seed in part["trainings"]
-              for piece in (proof.Piece(f"trained-{seed}", train("placement", seed), measure_placing),
-                            *(placement_piece(f"{name}-{seed}", "policy", name, f"{{folder}}/../trained-{seed}/run", bars=bars)
-                              for name in part["networks"]))]
-    return proof.Proof("placement-policy", "whether a policy that never saw three networks places them within 10 % of the "
-                       "search post without trying any placement, and as well as it with a tenth of its placements; three "
-                       "quarters of an hour (in CI: system_placement)", pieces,
-                       [proof.Group(name, 2) for name in part["networks"]])
 
 
 def all_proofs():
@@ -391,9 +320,9 @@ def all_proofs():
         learning(),
         *algorithms(),
         replay_size(),
-        placement(),
-        placement_tuning(),
-        placement_policy(),
+        placement_proofs.placement(),
+        placement_proofs.placement_tuning(),
+        placement_proofs.placement_policy(),
         proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
@@ -475,7 +404,7 @@ def simulate():
     """Jobs with different limits are simulated with the costs of their own run, and one with those of a larger cluster."""
     pieces = [proof.Piece(name, ["python3", str(ROOT / "tests/bars/predicted_speed.py"), "{folder}", f"deploy/local/{file}.toml",
                                  *flags, *(["--costs", f"{{folder}}/../{other}/run"] if other else [])],
-                          measure_last_line, {"off": ("<=", 0.2)})
+                          proof.measure_last_line, {"off": ("<=", 0.2)})
               for name, file, flags, other in SIMULATED]
     return proof.Proof("simulate", "shoal simulate predicts the environment steps a second of four jobs on this machine within "
                        "20 % from what their runs cost, and of one of them with a quarter of the environments; nine minutes (in "

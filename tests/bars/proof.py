@@ -39,6 +39,11 @@ class Piece:
     limit_seconds: float = LIMIT_SECONDS
 
 
+def measure_last_line(_, output):
+    """The measurements of a piece whose command prints them as one line of JSON at its end."""
+    return json.loads(output.splitlines()[-1])
+
+
 @dataclasses.dataclass
 class Group:
     """Pieces that differ in their seed alone, such as ppo-1 and ppo-2 of the group ppo. Of these enough have to hold."""
