@@ -82,6 +82,11 @@ absl::Status Actor::Check(const ActorConfig& config) {
   if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
     return runtime::InvalidArgument("actor.rows_per_message_min is above rows_per_message_max");
   }
+  if (config.actor.curriculum.stages > 0 && !config.environment.faults.any()) {
+    return runtime::InvalidArgument(
+        "actor.curriculum.stages is above 0, but environment.faults.rate and "
+        "environment.faults.latency_ms are 0, so there is nothing to widen");
+  }
   return CheckHost(config);
 }
 
@@ -126,11 +131,14 @@ absl::Status Actor::MakePlan() {
                       runtime::DeriveSeed(config_.episode_seed(), "pairs"));
     }
     plan_ = std::make_unique<TrainingPlan>(
-        TrainingPlan::Work{.first_environment = config_.index * environments,
-                           .environments = environments,
-                           .pairs = source_->pairs(),
-                           .sampler = std::move(sampler),
-                           .group_size = static_cast<std::uint64_t>(options.group_size)},
+        TrainingPlan::Work{
+            .first_environment = config_.index * environments,
+            .environments = environments,
+            .pairs = source_->pairs(),
+            .sampler = std::move(sampler),
+            .group_size = static_cast<std::uint64_t>(options.group_size),
+            .curriculum = options.curriculum,
+            .on_stage = [this](std::int64_t stage) { actor_metrics_.SetCurriculumStage(stage); }},
         [this](const absl::Status& end) { on_end_(end); });
     return absl::OkStatus();
   }

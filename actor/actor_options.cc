@@ -68,6 +68,7 @@ void ActorOptions::Visit(runtime::Visitor& visitor) {
       "record_goal_episodes", record_goal_episodes,
       {.help = "the least episodes of each goal, which its captures share", .min = 0, .max = 1e6});
   visitor.Knob("record_output", record_output, {.help = "file of demonstrations"});
+  visitor.Group("curriculum", curriculum);
   visitor.Group("hindsight", hindsight);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actor/loop/fault_curriculum.h"
 #include "actor/loop/hindsight.h"
 #include "platform/runtime/config.h"
 
@@ -34,6 +35,8 @@ struct ActorOptions {
   double learned_weight = 1.0;
   // If above 1, training episodes form groups of this many with the same start.
   std::int64_t group_size = 1;
+  // Training episodes meet more of environment.faults as they succeed.
+  CurriculumOptions curriculum;
   // Training episodes are told again under goals that they achieved.
   HindsightOptions hindsight;
   // "host:port", or empty to serve none.

@@ -127,6 +127,8 @@ struct EpisodeStart {
   std::optional<std::size_t> situation = std::nullopt;
   // Whether to use the texts and values that training never sees.
   bool evaluation = false;
+  // How much of the worst faults that the options allow the episode may meet, in [0, 1].
+  double fault_share = 1;
 };
 
 // The facts about an episode for the log and the report. They are never part of an observation.

@@ -33,7 +33,8 @@ EpisodeStart MemberStart(const EpisodeStart& start, std::size_t member, std::siz
   return {.environment_id = id | (start.environment_id & kEvaluationEnvironments),
           .episode = start.episode,
           .pair = pair,
-          .evaluation = start.evaluation};
+          .evaluation = start.evaluation,
+          .fault_share = start.fault_share};
 }
 
 std::string Fill(std::string text, const std::string& name, std::int64_t value) {

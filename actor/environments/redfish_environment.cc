@@ -98,7 +98,8 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   recording_ = {};
   if (const FaultOptions& faults = tasks_->options.faults; faults.any()) {
     runtime::Random random(runtime::DeriveSeed(tasks_->seed, "faults"), number);
-    if (absl::Status set = service_->SetFaults(DrawFaults(faults, random)); !set.ok()) {
+    if (absl::Status set = service_->SetFaults(DrawFaults(faults, random, start.fault_share));
+        !set.ok()) {
       done(std::move(set));
       return;
     }

@@ -23,11 +23,11 @@ void FaultOptions::Visit(runtime::Visitor& visitor) {
                 .max = 600'000});
 }
 
-ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random) {
+ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random, double share) {
   ServiceFaults faults;
-  faults.rate = options.rate * random.Uniform();
-  faults.latency =
-      std::chrono::milliseconds(random.Below(static_cast<std::uint64_t>(options.latency_ms) + 1));
+  faults.rate = share * options.rate * random.Uniform();
+  const auto longest = static_cast<std::uint64_t>(share * static_cast<double>(options.latency_ms));
+  faults.latency = std::chrono::milliseconds(random.Below(longest + 1));
   // The mock server's seeds are signed numbers.
   faults.seed = random() >> 1;
   return faults;

@@ -31,8 +31,9 @@ struct ServiceFaults {
   std::uint64_t seed = 0;
 };
 
-// Draws what an episode meets: rate and latency are each uniform from 0 to that of `options`.
-ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random);
+// Draws what an episode meets: rate and latency are each uniform from 0 to `share` times that of
+// `options`. REQUIRES: `share` is in [0, 1].
+ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random, double share = 1);
 
 // Returns `faults` as a set that the mock server reads (mockserver/faults/fault.h).
 nlohmann::json ToJson(const ServiceFaults& faults);

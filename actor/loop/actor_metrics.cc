@@ -54,6 +54,14 @@ ActorMetrics::ActorMetrics(runtime::Metrics& metrics)
   }
 }
 
+void ActorMetrics::SetCurriculumStage(std::int64_t stage) {
+  metrics_
+      .Gauge("shoal_curriculum_stage",
+             "Stage of the faults that training episodes may meet, from 0 to "
+             "actor.curriculum.stages")
+      .Set(static_cast<double>(stage));
+}
+
 void ActorMetrics::CountEpisode(const EpisodeResult& result) {
   const EpisodeFacts& facts = result.facts;
   const runtime::MutexLock lock(mutex_);

@@ -50,6 +50,8 @@ class ActorMetrics {
   void CountAbort(AbortReason reason);
   void CountWait(Wait reason, double seconds);
   void CountFenced() { fenced_.Increment(); }
+  // Tells the stage of the curriculum in which episodes begin from now on.
+  void SetCurriculumStage(std::int64_t stage);
   void CountAchieved(std::size_t goals) { achieved_.Increment(static_cast<double>(goals)); }
   // Counts a goal under which an episode was to be told again: in so many rows, or in none where it
   // could not be.

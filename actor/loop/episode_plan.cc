@@ -36,9 +36,14 @@ TrainingPlan::TrainingPlan(Work work, OnPlanEnd on_end)
     : first_environment_(work.first_environment),
       pairs_(std::move(work.pairs)),
       group_size_(work.group_size),
+      has_curriculum_(work.curriculum.stages > 0),
+      on_stage_(std::move(work.on_stage)),
       on_end_(std::move(on_end)),
       next_(work.environments, 0),
-      sampler_(std::move(work.sampler)) {}
+      sampler_(std::move(work.sampler)),
+      curriculum_(work.curriculum) {
+  if (has_curriculum_ && on_stage_) on_stage_(0);
+}
 
 std::optional<EpisodeAssignment> TrainingPlan::Next(std::uint64_t environment_id) {
   const runtime::MutexLock lock(mutex_);
@@ -58,7 +63,7 @@ std::optional<EpisodeAssignment> TrainingPlan::Resume(std::uint64_t environment_
                                                       std::uint64_t episode) {
   const runtime::MutexLock lock(mutex_);
   const bool chosen = sampler_ && (pairs_.size() > 1 || !pairs_[0].situations.empty());
-  if (group_size_ > 1 || !given_up_.empty() || chosen) return std::nullopt;
+  if (group_size_ > 1 || !given_up_.empty() || chosen || has_curriculum_) return std::nullopt;
   next_.at(environment_id - first_environment_) = episode + 1;
   EpisodeAssignment assignment;
   assignment.start.environment_id = environment_id;
@@ -68,6 +73,7 @@ std::optional<EpisodeAssignment> TrainingPlan::Resume(std::uint64_t environment_
 }
 
 void TrainingPlan::ChooseStartLocked(EpisodeStart& start) {
+  start.fault_share = curriculum_.share();
   if (sampler_) {
     const StartSampler::Start sampled = sampler_->Sample(start.environment_id, start.episode);
     start.pair = sampled.pair;
@@ -96,6 +102,11 @@ void TrainingPlan::JoinGroupLocked(EpisodeAssignment& assignment) {
 void TrainingPlan::Finish(const EpisodeAssignment& assignment, const EpisodeResult& result) {
   if (result.facts.satisfied_at_start) return;
   const runtime::MutexLock lock(mutex_);
+  if (curriculum_.Note(assignment.start.fault_share, result.facts.clean)) {
+    spdlog::info("event=curriculum stage={} share={:.3f}", curriculum_.stage(),
+                 curriculum_.share());
+    if (on_stage_) on_stage_(curriculum_.stage());
+  }
   if (!sampler_) return;
   sampler_->Note({.pair = *assignment.start.pair, .situation = assignment.start.situation},
                  result.facts.clean, result.facts.steps);

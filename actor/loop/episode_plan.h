@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actor/environments/environment.h"
+#include "actor/loop/fault_curriculum.h"
 #include "actor/loop/start_sampler.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
@@ -69,7 +70,7 @@ class EpisodePlan {
 // one, chooses pair and situation of each, otherwise the environment cycles over the pairs and
 // draws situations. A turn that comes to a pair that was given up goes to the next pair that was
 // not. When all are given up, the plan ends with INVALID_ARGUMENT. It resumes episodes where
-// neither a choice among pairs nor groups decide about their starts.
+// neither a choice among pairs nor groups nor a curriculum decide about their starts.
 class TrainingPlan final : public EpisodePlan {
  public:
   struct Work {
@@ -81,6 +82,11 @@ class TrainingPlan final : public EpisodePlan {
     // If above 1, this many episodes that begin one after another, in whichever environments, form
     // a group with one start.
     std::uint64_t group_size = 1;
+    // Which share of the worst faults episodes may meet.
+    CurriculumOptions curriculum = {};
+    // Called with each stage of the curriculum that begins, the first one included, in their order
+    // and under a lock.
+    std::function<void(std::int64_t)> on_stage = nullptr;
   };
 
   explicit TrainingPlan(Work work, OnPlanEnd on_end = nullptr);
@@ -105,10 +111,13 @@ class TrainingPlan final : public EpisodePlan {
   const std::uint64_t first_environment_;
   const std::vector<Pair> pairs_;
   const std::uint64_t group_size_;
+  const bool has_curriculum_;
+  const std::function<void(std::int64_t)> on_stage_;
   const OnPlanEnd on_end_;
   runtime::Mutex mutex_;
   std::vector<std::uint64_t> next_ ABSL_GUARDED_BY(mutex_);
   std::optional<StartSampler> sampler_ ABSL_GUARDED_BY(mutex_);
+  FaultCurriculum curriculum_ ABSL_GUARDED_BY(mutex_);
   // The start of the present group, and the number of its members so far.
   EpisodeStart group_start_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t members_ ABSL_GUARDED_BY(mutex_) = 0;

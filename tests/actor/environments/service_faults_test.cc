@@ -30,6 +30,19 @@ TEST_CASE("Episodes meet faults of any rate and latency up to those of the knobs
   REQUIRE(slowest > 90);
 }
 
+TEST_CASE("A share of the worst faults bounds rate and latency, and with none there are none") {
+  const FaultOptions worst{.rate = 0.4, .latency_ms = 100};
+  for (std::uint64_t episode = 0; episode < 200; ++episode) {
+    runtime::Random half(7, episode);
+    runtime::Random whole(7, episode);
+    runtime::Random none(7, episode);
+    const ServiceFaults faults = DrawFaults(worst, half, 0.5);
+    REQUIRE(faults.rate == Approx(DrawFaults(worst, whole).rate / 2));
+    REQUIRE(faults.latency.count() <= 50);
+    REQUIRE(ToJson(DrawFaults(worst, none, 0))["faults"].empty());
+  }
+}
+
 TEST_CASE("An episode's faults are a function of its draws") {
   const FaultOptions worst{.rate = 0.4, .latency_ms = 100};
   const auto draw = [&](std::uint64_t episode) {

@@ -65,6 +65,41 @@ TEST_CASE("An episode is resumed with its own start, and the later ones follow i
   REQUIRE(plan.Next(4)->start.episode == 0);
 }
 
+TEST_CASE("Training episodes meet more faults as they succeed, and those of before do not count") {
+  std::vector<std::int64_t> stages;
+  TrainingPlan plan({.environments = 1,
+                     .pairs = {kPower},
+                     .curriculum = {.stages = 2, .success = 0.5, .episodes = 2},
+                     .on_stage = [&](std::int64_t stage) { stages.push_back(stage); }});
+  EpisodeResult success = Played();
+  success.facts.clean = true;
+  const auto old = plan.Next(0);
+  REQUIRE(old->start.fault_share == 0);
+  REQUIRE_FALSE(plan.Resume(0, 0));
+  plan.Finish(*plan.Next(0), Played());
+  plan.Finish(*plan.Next(0), Played(true));
+  plan.Finish(*plan.Next(0), Played());
+  REQUIRE(plan.Next(0)->start.fault_share == 0);
+  plan.Finish(*plan.Next(0), success);
+  REQUIRE(plan.Next(0)->start.fault_share == 0.5);
+  plan.Finish(*old, success);
+  plan.Finish(*plan.Next(0), success);
+  REQUIRE(plan.Next(0)->start.fault_share == 0.5);
+  plan.Finish(*plan.Next(0), success);
+  REQUIRE(plan.Next(0)->start.fault_share == 1);
+  REQUIRE(stages == std::vector<std::int64_t>{0, 1, 2});
+}
+
+TEST_CASE(
+    "Evaluations, and training without a curriculum, meet all faults from the first episode on") {
+  TrainingPlan training({.environments = 1, .pairs = {kPower}});
+  REQUIRE(training.Next(0)->start.fault_share == 1);
+  Told told;
+  EvaluationPlan evaluation =
+      told.Plan({.policies = {Named("current")}, .pairs = {kPower}, .episodes = 1});
+  REQUIRE(evaluation.Next(0)->start.fault_share == 1);
+}
+
 TEST_CASE("No episode is resumed whose start depended on others") {
   TrainingPlan groups({.environments = 1, .pairs = {kPower}, .group_size = 2});
   REQUIRE_FALSE(groups.Resume(0, 0));
