@@ -2,6 +2,7 @@
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <limits>
@@ -98,6 +99,8 @@ int main(int argc, char** argv) {
     std::cout << "found " << placement::ToLine(*found) << std::endl;
     return 0;
   }
-  std::cout << "failed " << runtime::Message(found.status()) << std::endl;
+  std::string reason = runtime::Message(found.status());
+  std::replace(reason.begin(), reason.end(), '\n', ' ');
+  std::cout << "failed " << reason << std::endl;
   return absl::IsInvalidArgument(found.status()) ? runtime::kExitPermanent : runtime::kExitFailed;
 }

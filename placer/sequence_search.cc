@@ -91,11 +91,7 @@ absl::StatusOr<placement::Found> SearchBySequence(const placement::SequenceRule&
                                                   const placement::Graph& graph,
                                                   placement::Simulator& simulator,
                                                   const placement::SearchOptions& options) {
-  if (graph.groups.size() > placement::kMostSequenceGroups) {
-    return runtime::InvalidArgument("the graph has " + std::to_string(graph.groups.size()) +
-                                    " groups, and placement-reinforce reads at most " +
-                                    std::to_string(placement::kMostSequenceGroups));
-  }
+  SHOAL_RETURN_IF_ERROR(placement::CheckSequence(rule, graph));
   return model::GuardTorch("placement-reinforce",
                            [&] { return Search(rule, graph, simulator, options); });
 }

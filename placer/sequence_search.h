@@ -19,8 +19,8 @@
 namespace shoal::placer {
 
 // Tries options.evaluations placements. The same seed gives the same ones with the same number of
-// torch's threads. INVALID_ARGUMENT if the graph has more than kMostSequenceGroups groups; INTERNAL
-// with what torch throws. REQUIRES: settings are within the bounds of their knobs, evaluations >=
+// torch's threads. The errors are those of placement::CheckSequence, and INTERNAL with what torch
+// throws. REQUIRES: settings are within the bounds of their knobs, evaluations >=
 // 1, and `simulator` is of `graph`.
 absl::StatusOr<placement::Found> SearchBySequence(const placement::SequenceRule& rule,
                                                   const placement::Graph& graph,

@@ -101,11 +101,33 @@ class TriedLine {
   display::LiveLine line_{std::chrono::seconds(5), runtime::SystemClock()};
 };
 
+constexpr std::string_view kRecurrent = "placement-reinforce";
+
+PlacerTask PlacerTaskOf(const PlaceFlags& flags) {
+  return {.programs = ProgramFolder(),
+          .graph = flags.graph,
+          .grouping = flags.grouping,
+          .devices = flags.devices,
+          .device_overrides = OverridesOf(flags, false),
+          .search_overrides = OverridesOf(flags, true)};
+}
+
+// Says before the other searches that the recurrent policy cannot search.
+absl::Status CheckRecurrent(const PlaceFlags& flags, const placement::SequenceRule& rule,
+                            const Graph& graph) {
+  if (std::find(flags.searches.begin(), flags.searches.end(), kRecurrent) == flags.searches.end()) {
+    return absl::OkStatus();
+  }
+  SHOAL_RETURN_IF_ERROR(placement::CheckSequence(rule, graph));
+  return CheckPlacer(PlacerTaskOf(flags));
+}
+
+// `failure` is why the recurrent policy found nothing, for which the other methods do not suffer.
 absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& devices,
                                            placement::Simulator& simulator,
                                            const placement::DistributionRules& rules,
                                            const PlaceFlags& flags, const TimeLimit& limit,
-                                           const Stop& stop) {
+                                           const Stop& stop, absl::Status& failure) {
   // Refinement comes after these and gets as much as each of them.
   const auto methods = static_cast<double>(flags.searches.size() + 1);
   const double kept = flags.refine > 0 ? 1 / methods : 0;
@@ -116,15 +138,12 @@ absl::StatusOr<std::vector<Peer>> TryPeers(const Graph& graph, const DeviceSet& 
       {.searches = flags.searches,
        .rules = rules,
        .reinforce =
-           [&](const placement::SearchOptions& search) {
-             return RunPlacer({.programs = ProgramFolder(),
-                               .graph = flags.graph,
-                               .grouping = flags.grouping,
-                               .devices = flags.devices,
-                               .device_overrides = OverridesOf(flags, false),
-                               .search_overrides = OverridesOf(flags, true)},
-                              simulator, search);
-           },
+           [&](const placement::SearchOptions& search) -> absl::StatusOr<placement::Found> {
+         absl::StatusOr<placement::Found> found = RunPlacer(PlacerTaskOf(flags), simulator, search);
+         if (found.ok() || absl::IsCancelled(found.status())) return found;
+         failure = found.status();
+         return runtime::Cancelled("it failed");
+       },
        .evaluations = evaluations,
        .seed = flags.seed,
        .seconds = limit.Left() * (1 - kept),
@@ -206,12 +225,17 @@ absl::Status TryPolicy(const Graph& graph, const DeviceSet& devices,
   return absl::OkStatus();
 }
 
-// Which searches of the flags did not begin, and whether those that did were cut short.
+// Which searches of the flags did not begin or failed, and whether the others were cut short.
 void NoteEnd(const PlaceFlags& flags, const placement::Simulator& simulator, bool stopped,
-             PlaceAnswer& answer) {
+             const absl::Status& failure, PlaceAnswer& answer) {
+  if (!failure.ok()) {
+    answer.notes.push_back("note: " + std::string(kRecurrent) +
+                           " failed: " + runtime::Message(failure));
+  }
   std::vector<std::string> missing;
   for (const std::string& name : flags.searches) {
     if (name == "brute-force" && !CanTryAll(simulator, EvaluationsOf(flags))) continue;
+    if (name == kRecurrent && !failure.ok()) continue;
     const bool tried = std::any_of(answer.peers.begin(), answer.peers.end(),
                                    [&](const Peer& peer) { return peer.method == name; });
     if (!tried) missing.push_back(name);
@@ -268,6 +292,7 @@ absl::StatusOr<PlaceResult> PlaceGraph(const PlaceFlags& flags, const Stop& stop
   }
   SHOAL_ASSIGN_OR_RETURN(const placement::DistributionRules rules,
                          placement::ParseDistributionRules(OverridesOf(flags, true)));
+  SHOAL_RETURN_IF_ERROR(CheckRecurrent(flags, rules.reinforce, graph));
   // What was learned or placed by hand stands below the rest.
   std::vector<Peer> others;
   if (!flags.placement.empty()) {
@@ -285,8 +310,9 @@ absl::StatusOr<PlaceResult> PlaceGraph(const PlaceFlags& flags, const Stop& stop
     SHOAL_RETURN_IF_ERROR(
         TryPolicy(graph, devices, simulator, flags, limit, stop, learned, answer.notes));
   }
+  absl::Status failure;
   SHOAL_ASSIGN_OR_RETURN(answer.peers,
-                         TryPeers(graph, devices, simulator, rules, flags, limit, stop));
+                         TryPeers(graph, devices, simulator, rules, flags, limit, stop, failure));
   if (flags.refine > 0 && !learned.empty() && limit.Left() > 0 && !stop()) {
     SHOAL_ASSIGN_OR_RETURN(
         Peer refined,
@@ -295,7 +321,7 @@ absl::StatusOr<PlaceResult> PlaceGraph(const PlaceFlags& flags, const Stop& stop
   }
   std::move(learned.begin(), learned.end(), std::back_inserter(answer.peers));
   std::move(others.begin(), others.end(), std::back_inserter(answer.peers));
-  NoteEnd(flags, simulator, stop(), answer);
+  NoteEnd(flags, simulator, stop(), failure, answer);
   answer.best = placement::BestPeer(answer.peers);
   const Peer& best = answer.Best();
   if (!best.found.step.fits()) {

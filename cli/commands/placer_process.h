@@ -24,9 +24,13 @@ struct PlacerTask {
   std::vector<std::string> search_overrides;
 };
 
+// NOT_FOUND when there is no such program to start.
+absl::Status CheckPlacer(const PlacerTask& task);
+
 // Runs the program to its end and returns what it has found; once options.stop returns true, or the
-// time has passed, that is the best so far, or CANCELLED if there is none. `simulator` is of the
-// same graph and devices. NOT_FOUND when the program is missing; other errors are in its own words.
+// time has passed, that is the best so far, or CANCELLED if there is none. A program that does not
+// answer within ten seconds of that is killed. `simulator` is of the same graph and devices. Other
+// errors are in the program's own words, or name the last lines of its standard error.
 // REQUIRES: the main thread calls.
 absl::StatusOr<placement::Found> RunPlacer(const PlacerTask& task, placement::Simulator& simulator,
                                            const placement::SearchOptions& options);

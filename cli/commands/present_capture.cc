@@ -2,43 +2,16 @@
 #include "cli/commands/present_capture.h"
 
 #include <absl/strings/str_format.h>
-#include <stdlib.h>
 
 #include <chrono>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "cli/commands/scratch_folder.h"
 #include "platform/display/live_line.h"
 #include "redfish/discovery/discover.h"
 
 namespace shoal::cli {
-namespace {
-
-// A folder that is removed again.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(error) / "shoal-do-XXXXXX").string();
-    if (!error && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  // Empty when it could not be made.
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<const redfish::Capture>> CrawlPresent(
     discovery::CrawlOptions crawl, const std::function<bool()>& stop) {

@@ -4,6 +4,7 @@
 #include <absl/strings/str_format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -20,15 +21,21 @@ struct PresetsFlags {
   std::string data = "data";
 };
 
-absl::StatusOr<std::string> DescribePresets(const PresetsFlags& flags) {
-  if (!flags.name.empty()) {
-    if (std::string settings = placement::DefaultSettings(flags.name); !settings.empty()) {
-      return settings;
-    }
-    SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(flags.name, flags.data));
+bool IsSearch(const std::string& name) {
+  return std::any_of(placement::kSearches.begin(), placement::kSearches.end(),
+                     [&](const placement::SearchKind& search) { return search.name == name; });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> DescribePresets(const std::string& name, const std::string& data) {
+  if (!name.empty()) {
+    std::string settings = IsSearch(name) ? placement::DefaultSettings(name) : "";
+    if (!settings.empty()) return settings;
+    SHOAL_ASSIGN_OR_RETURN(Preset preset, LoadPreset(name, data));
     return std::move(preset.text);
   }
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<Preset> presets, LoadPresets(flags.data));
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Preset> presets, LoadPresets(data));
   std::string text = "of `shoal train FILE --preset NAME`:\n";
   for (const Preset& preset : presets) {
     absl::StrAppendFormat(&text, "%-19s %s\n", preset.name, preset.summary);
@@ -41,8 +48,6 @@ absl::StatusOr<std::string> DescribePresets(const PresetsFlags& flags) {
   return text;
 }
 
-}  // namespace
-
 void AddPresets(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<PresetsFlags>();
   CLI::App* const presets = app.add_subcommand(
@@ -51,8 +56,9 @@ void AddPresets(CLI::App& app, std::function<int()>& action) {
       "or print one");
   presets->add_option("NAME", flags->name, "a preset's name, or the path of a .toml file");
   presets->add_option("--data", flags->data, "folder that holds presets/")->capture_default_str();
-  presets->callback(
-      [flags, &action] { action = [flags] { return PrintResult(DescribePresets(*flags)); }; });
+  presets->callback([flags, &action] {
+    action = [flags] { return PrintResult(DescribePresets(flags->name, flags->data)); };
+  });
 }
 
 }  // namespace shoal::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace shoal::placement {
@@ -97,11 +98,13 @@ std::vector<std::size_t> ForwardOrder(const Graph& graph, const std::vector<std:
 }  // namespace
 
 std::vector<std::size_t> ColocatedSets(const Graph& graph) {
-  std::map<std::string, std::size_t> members;
-  for (const Operation& operation : graph.operations) ++members[Stem(operation)];
+  std::set<std::string> computing;
+  for (const Operation& operation : graph.operations) {
+    if (operation.phase != Phase::kUpdate) computing.insert(Stem(operation));
+  }
   const auto stem_of = [&](const Operation& operation) {
     const std::string own = Stem(operation);
-    if (operation.phase != Phase::kUpdate || members[own] > 1) return own;
+    if (operation.phase != Phase::kUpdate || computing.contains(own)) return own;
     for (const Input& input : operation.inputs) {
       const Operation& read = graph.operations[input.from];
       if (read.phase == Phase::kBackward) return Stem(read);

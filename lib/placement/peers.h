@@ -53,7 +53,7 @@ struct PeerOptions {
   std::vector<std::string> searches = {"annealing", "placement-cem", "post", "brute-force"};
   DistributionRules rules = {};
   // Runs placement-reinforce, whose policy needs libtorch, so that it is in a program of its own.
-  // CANCELLED if it was stopped before it had tried a placement.
+  // CANCELLED leaves the search out, as where it was stopped before it had tried a placement.
   std::function<absl::StatusOr<Found>(const SearchOptions&)> reinforce =
       [](const SearchOptions&) -> absl::StatusOr<Found> {
     return runtime::FailedPrecondition("placement-reinforce needs the program placer");

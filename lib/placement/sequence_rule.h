@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "placement/graph.h"
 #include "platform/runtime/config.h"
+#include "platform/runtime/status.h"
 
 namespace shoal::placement {
 
@@ -25,5 +27,9 @@ struct SequenceRule {
 
   void Visit(runtime::Visitor& visitor);
 };
+
+// INVALID_ARGUMENT, naming the limit, for a graph of more than kMostSequenceGroups groups, and
+// where the placements between two updates, or the kinds of operations, would take gigabytes.
+absl::Status CheckSequence(const SequenceRule& rule, const Graph& graph);
 
 }  // namespace shoal::placement

@@ -41,7 +41,8 @@ def second_half(rows):
 def rows_in(file):
     if not file.exists():
         return []
-    return [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
+    whole, _, _ = file.read_text().rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def busy_seconds(stat):
@@ -68,6 +69,8 @@ class Machine(threading.Thread):
     def busy_between(self, first, last):
         """Returns how many processors were busy while rows `first` to `last` were written."""
         during = [note for note in self.notes if first < note[0] <= last + 1]
+        if len(during) < 2:
+            sys.exit("the run's measurements came too fast to be noted: give it more --minutes")
         return (during[-1][2] - during[0][2]) / (during[-1][1] - during[0][1])
 
 

@@ -56,7 +56,9 @@ TEST_CASE("a parameter, its gradient and its update are one colocated set, whate
   Add(graph, "a/update", Phase::kUpdate, {backward});
   // Optimisers may name their operations as they like.
   Add(graph, "momentum/of_a", Phase::kUpdate, {backward});
-  REQUIRE(ColocatedSets(graph) == std::vector<std::size_t>{0, 1, 0, 0, 0});
+  const std::size_t of_b = Add(graph, "b/backward", Phase::kBackward, {other});
+  Add(graph, "momentum/of_b", Phase::kUpdate, {of_b});
+  REQUIRE(ColocatedSets(graph) == std::vector<std::size_t>{0, 1, 0, 0, 0, 1, 1});
 }
 
 TEST_CASE("no group splits a colocated set, in networks that ship and in random ones") {

@@ -194,7 +194,7 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
 
 MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch,
                                                  std::span<const std::int64_t> items) {
-  const LossWeights weights = trained.weights();
+  const UpdateData data = batch.data(trained.weights());
   const auto parts = static_cast<std::size_t>(options.accumulation_steps);
   at::Tensor noise;
   if (soft) {
@@ -204,7 +204,6 @@ MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch,
   MinibatchSums sums;
   for (std::size_t i = 0; i < parts; ++i) {
     const std::span<const std::int64_t> part = PartOf(items, i, parts);
-    const UpdateData data = batch.data(weights);
     if (soft) {
       const at::Tensor of_part =
           noise.defined()

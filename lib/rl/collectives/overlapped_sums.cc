@@ -77,13 +77,18 @@ void OverlappedSums::Run() {
   }
   while (unit-- > 0 && AwaitCollected(unit)) {
     const Time began = std::chrono::steady_clock::now();
+    const double before = calls_.seconds();
     const absl::Status summed = calls_.sum(unit);
-    Time ended = std::chrono::steady_clock::now();
+    const double within = calls_.seconds() - before;
+    const Time ended = std::chrono::steady_clock::now();
     const runtime::MutexLock lock(mutex_);
     result_.Update(summed);
-    if (finish_began_ && *finish_began_ < ended) ended = *finish_began_;
-    if (began < ended) {
-      overlapped_seconds_ += std::chrono::duration<double>(ended - began).count();
+    if (!finish_began_ || *finish_began_ >= ended) {
+      overlapped_seconds_ += within;
+    } else if (began < *finish_began_) {
+      overlapped_seconds_ += within *
+                             std::chrono::duration<double>(*finish_began_ - began).count() /
+                             std::chrono::duration<double>(ended - began).count();
     }
   }
 }

@@ -38,6 +38,8 @@ class OverlappedSums {
     std::function<void(std::size_t unit)> collect;
     // Called after that by the thread of this object: adds up over the ranks.
     std::function<absl::Status(std::size_t unit)> sum;
+    // Returns the time within collective calls until now. The thread that sums asks.
+    std::function<double()> seconds = [] { return 0.0; };
   };
 
   // REQUIRES: parts > 0. What the calls refer to outlives this.
@@ -52,7 +54,8 @@ class OverlappedSums {
   // error. After an error the other sums are made too: they return it again, and all units are
   // treated alike.
   absl::Status Finish();
-  // The time within sums before Finish was called. The rest of their time is what Finish took.
+  // The time within collective calls before Finish was called; of a sum that ran then, in
+  // proportion to its time.
   double overlapped_seconds() const;
 
  private:

@@ -246,15 +246,13 @@ absl::Status ZeroOptimiser::ReduceGradients() {
 
 std::unique_ptr<collectives::OverlappedSums> ZeroOptimiser::BeginSums(std::size_t threads) {
   SHOAL_CHECK(replicas_.group == nullptr);
-  return std::make_unique<collectives::OverlappedSums>(
-      units_.size(), threads,
-      collectives::OverlappedSums::Calls{.collect = [this](std::size_t unit) { AddRows(unit); },
-                                         .sum =
-                                             [this](std::size_t unit) {
-                                               return model::GuardTorch("sum of gradients", [&] {
-                                                 return SumRows(unit);
-                                               });
-                                             }});
+  collectives::OverlappedSums::Calls calls;
+  calls.collect = [this](std::size_t unit) { AddRows(unit); };
+  calls.sum = [this](std::size_t unit) {
+    return model::GuardTorch("sum of gradients", [&] { return SumRows(unit); });
+  };
+  calls.seconds = [this] { return reducer_.communication().seconds; };
+  return std::make_unique<collectives::OverlappedSums>(units_.size(), threads, std::move(calls));
 }
 
 std::vector<at::Tensor> ZeroOptimiser::NormsOf(std::int64_t rank) const {
