@@ -56,6 +56,9 @@ class Actor {
                                                        std::unique_ptr<EnvironmentSource> source);
   ~Actor();
 
+  // Returns INVALID_ARGUMENT for knobs that contradict one another, whatever plays the environment.
+  static absl::Status Check(const ActorConfig& config);
+
   void Start(OnEnd on_end);
   // Reports the process as not serving, drops the episodes under way and joins the loops, then
   // shuts the health server down.
@@ -64,7 +67,6 @@ class Actor {
  private:
   Actor(const ActorConfig& config, std::unique_ptr<EnvironmentSource> source);
 
-  static absl::Status Check(const ActorConfig& config);
   absl::Status MakePlan();
   absl::Status MakeLoops();
 

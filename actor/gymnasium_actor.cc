@@ -13,9 +13,11 @@
 namespace shoal::actor {
 namespace {
 
-// Runs the package's program, or says what is missing.
+// Runs the package's program, or says what is missing. Python puts the working directory before all
+// other places, where any file could stand in for a module.
 std::string Start() {
   return "import sys\n"
+         "sys.path = [place for place in sys.path if place]\n"
          "sys.argv[0] = 'shoal-gym-actor'\n"
          "try:\n"
          "    from shoal_gym.command import main\n"
@@ -37,8 +39,21 @@ absl::Status Check(const ActorConfig& config) {
     return runtime::InvalidArgument(
         "environment.gymnasium.name is empty: it names the environment, as in CartPole-v1");
   }
-  if (config.cluster.inference.empty()) {
-    return runtime::InvalidArgument("cluster.inference names no server");
+  if (!config.cluster.inference_file.empty()) {
+    return runtime::InvalidArgument(
+        "cluster.inference_file is set, and actors of Gymnasium do not read it: name the servers "
+        "in cluster.inference");
+  }
+  if (!config.actor.health_listen.empty()) {
+    return runtime::InvalidArgument(
+        "actor.health_listen is set, and actors of Gymnasium serve metrics alone: set it to \"\"");
+  }
+  if (config.actor.policy_id != 0) {
+    return runtime::InvalidArgument(
+        "actor.policy_id is not 0: actors of Gymnasium name no policy among several");
+  }
+  if (config.actor.curriculum.stages > 0) {
+    return refuse("actor.curriculum.stages is above 0: faults");
   }
   if (config.actor.group_size > 1) return refuse("actor.group_size is above 1: episodes in groups");
   if (config.actor.hindsight.enabled()) {
@@ -53,6 +68,7 @@ absl::Status Check(const ActorConfig& config) {
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> GymnasiumCommand(const ActorConfig& config) {
+  SHOAL_RETURN_IF_ERROR(Actor::Check(config));
   SHOAL_RETURN_IF_ERROR(Check(config));
   const ActorOptions& options = config.actor;
   const std::vector<std::string>& servers = config.cluster.inference;

@@ -13,13 +13,13 @@ namespace shoal::actor {
 
 // Returns the interpreter and its arguments, by which the package does what `config` says: trains,
 // or evaluates and writes the same file. INVALID_ARGUMENT, which names the knob, for an environment
-// without a name and for what the package cannot do.
+// without a name, for what Actor::Check refuses, and for what the package cannot do.
 absl::StatusOr<std::vector<std::string>> GymnasiumCommand(const ActorConfig& config);
 
 // Replaces this process by that command, with signals as a program expects them, and returns only
 // where that fails: INVALID_ARGUMENT as above, and NOT_FOUND without the interpreter. Where the
 // interpreter lacks the package, the process ends with runtime::kExitPermanent and a last line that
-// says how to install it.
+// says how to install it. Python imports nothing from the working directory.
 absl::Status BecomeGymnasiumActor(const ActorConfig& config);
 
 }  // namespace shoal::actor

@@ -84,6 +84,17 @@ TEST_CASE("What an environment of Gymnasium cannot do is refused by the knob's n
   REQUIRE(refusal([](Setting& s) {
             s.environment.gymnasium.name = "";
           }).starts_with("environment.gymnasium.name"));
+  REQUIRE(refusal([](Setting& s) {
+            s.options.health_listen = "127.0.0.1:0";
+          }).starts_with("actor.health_listen"));
+  REQUIRE(refusal([](Setting& s) {
+            s.cluster.inference_file = "servers";
+          }).starts_with("cluster.inference_file"));
+  REQUIRE(refusal([](Setting& s) { s.options.policy_id = 1; }).starts_with("actor.policy_id"));
+  REQUIRE(refusal([](Setting& s) {
+            s.environment.faults.rate = 0.1;
+            s.options.curriculum.stages = 2;
+          }).starts_with("actor.curriculum.stages"));
   REQUIRE(refusal([](Setting& s) { s.options.group_size = 4; }).starts_with("actor.group_size"));
   REQUIRE(refusal([](Setting& s) {
             s.options.hindsight.strategy = "final";
@@ -91,6 +102,18 @@ TEST_CASE("What an environment of Gymnasium cannot do is refused by the knob's n
   REQUIRE(refusal([](Setting& s) {
             s.environment.exploration.members = 2;
           }).starts_with("environment.exploration.members"));
+}
+
+TEST_CASE("What no actor accepts, an actor of Gymnasium refuses in the same words") {
+  const auto refuses_alike = [](auto change) {
+    Setting setting;
+    change(setting);
+    const absl::Status status = GymnasiumCommand(setting.config(0)).status();
+    REQUIRE(absl::IsInvalidArgument(status));
+    REQUIRE(status == Actor::Create(setting.config(0)).status());
+  };
+  refuses_alike([](Setting& s) { s.run.deterministic = true; });
+  refuses_alike([](Setting& s) { s.cluster.inference = {}; });
 }
 
 TEST_CASE("Without the interpreter an actor of Gymnasium says which knob names it") {

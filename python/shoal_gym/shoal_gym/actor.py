@@ -73,10 +73,13 @@ class Actor:
                 if status == Status["ROW_FENCED"]:
                     self._fenced.add(environment_id)
                     pending.clear()
+                    self._players[environment_id].give_up()
+                    rows.extend(self._rows_of_the_rested())
                 elif status == Status["ROW_OK"] and environment_id not in self._fenced:
                     rows.extend(self._players[environment_id].step(action))
                     self.steps += 1
                 elif resumed is not None:
+                    pending.clear()
                     rows.extend(self._players[environment_id].resume(resumed))
             self._send(stream, rows)
             again = [row for environment_id in overloaded for row in self._pending[environment_id]]
@@ -100,6 +103,11 @@ class Actor:
                 rows.extend(player.begin_again())
             pending.clear()
         return rows
+
+    def _rows_of_the_rested(self):
+        """The first rows of episodes that were given up when all others had been handed out."""
+        return [row for environment_id, player in self._players.items()
+                if player.rests() and environment_id not in self._fenced for row in player.begin()]
 
     def _send(self, stream, rows):
         for row in rows:

@@ -2,13 +2,13 @@
 """The program shoal-gym-actor.
 
 Exit codes are those of the actor in C++ (lib/platform/runtime/program.h of the repository): 2 where a server refuses what
-is sent or an address is in use, 78 for an environment that cannot be made, after which no restart helps.
+is sent or an address is in use, 78 for an environment that cannot be made, after which no restart helps. An error of the
+environment while it is played ends the program with 1, after which a restart may help.
 """
 import argparse
+import contextlib
 import signal
 import sys
-
-import gymnasium
 
 from shoal_gym import environment, messages, metrics
 from shoal_gym.act_stream import Refused
@@ -73,31 +73,53 @@ def _players(arguments, environments, ended):
             yield EpisodePlayer(made, number, (arguments.seed, number), OwnEpisodes(), ended)
 
 
+def _make(arguments, closing):
+    """The constructor of an environment may raise anything."""
+    try:
+        for _ in range(arguments.environments):
+            made = environment.make(arguments.environment)
+            closing.callback(made.close)
+            yield made
+    except environment.UnsuitableEnvironment as error:
+        _fail(_PERMANENT, error)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        _fail(_PERMANENT, f"{arguments.environment} cannot be made: {reason}")
+
+
+def _ended(arguments, closing):
+    planned = (arguments.evaluate or 0) * len(arguments.policies)
+    if not arguments.evaluate or not arguments.output:
+        return EndedEpisodes(planned or 100)
+    log = EvaluationLog(arguments.output, arguments.environment, planned)
+    closing.callback(log.close)
+    return EndedEpisodes(planned, log.add)
+
+
+def _serve_metrics(arguments, actor, ended):
+    if not arguments.metrics:
+        return
+    try:
+        metrics.serve(arguments.metrics, actor, ended)
+    except OSError as error:
+        _fail(_REFUSED, f"--metrics {arguments.metrics}: {error}")
+
+
 def main():
     arguments = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        environments = [environment.make(arguments.environment) for _ in range(arguments.environments)]
-    except (environment.UnsuitableEnvironment, gymnasium.error.Error, ImportError) as error:
-        _fail(_PERMANENT, error)
-    planned = (arguments.evaluate or 0) * len(arguments.policies)
-    ended = EndedEpisodes(planned or 100)
-    if arguments.evaluate and arguments.output:
-        ended = EndedEpisodes(planned, EvaluationLog(arguments.output, arguments.environment, planned).add)
-    players = list(_players(arguments, environments, ended))
-    limit = None if arguments.evaluate else arguments.steps
-    actor = Actor(arguments.inference, environment.spec_of(environments[0]), players, ended, bool(arguments.evaluate),
-                  lambda steps: limit is not None and steps >= limit)
-    try:
-        if arguments.metrics:
-            metrics.serve(arguments.metrics, actor, ended)
-        actor.run()
-    except (Refused, OSError) as error:
-        _fail(_REFUSED, error)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        for player in players:
-            player.close()
+    with contextlib.ExitStack() as closing:
+        environments = list(_make(arguments, closing))
+        ended = _ended(arguments, closing)
+        limit = None if arguments.evaluate else arguments.steps
+        actor = Actor(arguments.inference, environment.spec_of(environments[0]), _players(arguments, environments, ended),
+                      ended, bool(arguments.evaluate), lambda steps: limit is not None and steps >= limit)
+        _serve_metrics(arguments, actor, ended)
+        try:
+            actor.run()
+        except Refused as error:
+            _fail(_REFUSED, error)
+        except KeyboardInterrupt:
+            pass
     if arguments.evaluate:
         print(f"result episodes={ended.count} return={ended.mean_return():.1f}")

@@ -68,7 +68,7 @@ class OwnEpisodes:
         return Episode(number)
 
     def give_back(self, episode):
-        """An episode that a server has forgotten is not played again."""
+        """An episode that did not end is not played again."""
 
 
 class SharedEpisodes:
@@ -93,8 +93,11 @@ class SharedEpisodes:
                 return episode
         return None
 
+    def again(self, number):
+        """Returns None: an evaluation plays an episode from its start instead."""
+
     def give_back(self, episode):
-        """Hands out an episode again that a server has forgotten."""
+        """Hands out an episode again that did not end."""
         self._left.appendleft(episode)
 
 
@@ -135,13 +138,23 @@ class EpisodePlayer:
 
     def begin_again(self):
         """The same after a server has forgotten the episode under way, if there is one."""
+        self.give_up()
+        return self.begin()
+
+    def give_up(self):
+        """Leaves the episode under way, if there is one, to other environments."""
         if self._episode is not None:
             self._episodes.give_back(self._episode)
-        return self.begin()
+        self._episode = None
+
+    def rests(self):
+        """Returns whether no episode is under way."""
+        return self._episode is None
 
     def resume(self, resumed):
         """Goes on with an episode that the server knows (ResumedEpisode): begins it again and takes its actions. Returns
-        the rows that follow the last one, or those of another episode where the environment is not the same again."""
+        the rows that follow the last one, or those of another episode in an evaluation and where the environment is not the
+        same again."""
         self.incarnation = resumed.incarnation
         other_sequence = max(self._sequence, resumed.next_sequence + 1)
         self._sequence = resumed.next_sequence
@@ -150,7 +163,11 @@ class EpisodePlayer:
         if resumed.box_actions:
             actions = numpy.array(resumed.box_actions, dtype="<f4").reshape(-1, *self._actions.shape)
         # A training episode's id is one more than its number.
-        self._episode = self._episodes.again(resumed.episode_id - 1)
+        episode = self._episodes.again(resumed.episode_id - 1)
+        if episode is None:
+            self._sequence = other_sequence
+            return self.begin_again()
+        self._episode = episode
         self._reset()
         for action in actions[:-1]:
             _, reward, terminated, truncated, _ = self._environment.step(self._action_of(action))
@@ -183,9 +200,6 @@ class EpisodePlayer:
             return [self._row(reward, 0, observation)]
         self._ended.add(self._episode, self._steps, self._return)
         return [ending, *self.begin()]
-
-    def close(self):
-        self._environment.close()
 
     def _row(self, reward, flags, observation):
         space = self._environment.observation_space

@@ -121,6 +121,7 @@ class Server:
                 status = self._take(row)
             if status == RESUMED:
                 reply.replies.resumed.append(self.resumed)
+                self._turns.pop((self.epoch, row[0]), None)
             reply.replies.environment_ids.append(row[0])
             reply.replies.sequences.append(row[1])
             reply.replies.statuses.append(status)
@@ -167,7 +168,7 @@ class ProtocolTest(unittest.TestCase):
         self.assertEqual(set(terminating.actions), {6})
         self.assertEqual(ended.mean_return(), 3.0)
 
-    def evaluate(self, server, environment, episodes, policies, seconds=0):
+    def evaluate(self, server, environments_played, episodes, policies, seconds=0):
         """Returns the lines that the evaluation writes."""
         from shoal_gym import actor, environment as environments, episode_player, evaluation_log
         with tempfile.TemporaryDirectory() as folder:
@@ -176,8 +177,9 @@ class ProtocolTest(unittest.TestCase):
             self.addCleanup(log.close)
             ended = episode_player.EndedEpisodes(100, log.add)
             shared = episode_player.SharedEpisodes(episodes, policies, seconds)
-            player = episode_player.EpisodePlayer(environment, 0, (1, 0), shared, ended)
-            playing = actor.Actor(server.address, environments.spec_of(environment), [player], ended, True,
+            players = [episode_player.EpisodePlayer(made, number, (1, 0), shared, ended)
+                       for number, made in enumerate(environments_played)]
+            playing = actor.Actor(server.address, environments.spec_of(environments_played[0]), players, ended, True,
                                   lambda _: False)
             thread = threading.Thread(target=playing.run, daemon=True)
             thread.start()
@@ -188,7 +190,7 @@ class ProtocolTest(unittest.TestCase):
     def test_an_evaluation_plays_the_same_episodes_under_each_policy_and_writes_them(self):
         server = Server(self, lambda connection, row: OK)
         environment = Counting(2, True)
-        lines = self.evaluate(server, environment, 2, ["current", "1.27"])
+        lines = self.evaluate(server, [environment], 2, ["current", "1.27"])
         self.assertEqual(lines[0], {"pairs": 1, "episodes": 4})
         self.assertEqual([(line["policy"], line["episode"], line["steps"], line["return"]) for line in lines[1:]],
                          [("current", 0, 2, 3.0), ("1.27", 0, 2, 3.0), ("current", 1, 2, 3.0), ("1.27", 1, 2, 3.0)])
@@ -198,7 +200,7 @@ class ProtocolTest(unittest.TestCase):
         self.assertEqual({(policy.pinned.epoch, policy.pinned.step) for policy in pinned}, {(1, 27)})
 
     def test_an_evaluation_without_time_plays_the_first_episode_of_each_policy(self):
-        lines = self.evaluate(Server(self, lambda connection, row: OK), Counting(2, True), 5, ["initial", "uniform"],
+        lines = self.evaluate(Server(self, lambda connection, row: OK), [Counting(2, True)], 5, ["initial", "uniform"],
                               seconds=1e-9)
         self.assertEqual([(line["policy"], line["episode"]) for line in lines[1:]], [("initial", 0), ("uniform", 0)])
 
@@ -210,9 +212,24 @@ class ProtocolTest(unittest.TestCase):
             return OK
 
         server = Server(self, judge)
-        lines = self.evaluate(server, Counting(10, True), 2, ["current"])
+        lines = self.evaluate(server, [Counting(10, True)], 2, ["current"])
         self.assertEqual([line["episode"] for line in lines[1:]], [0, 1])
         self.assertEqual(lines[1]["return"], 55)
+
+    def test_an_episode_of_an_evaluation_that_a_newer_actor_ended_is_played_by_another_environment(self):
+        # The second environment is alone when it comes to its last row, and the first one rests.
+        server = Server(self, lambda connection, row: FENCED if row[:2] == (1, 8) else OK)
+        lines = self.evaluate(server, [Counting(2, True), Counting(9, True)], 2, ["current"])
+        self.assertEqual([(line["episode"], line["steps"]) for line in lines[1:]], [(0, 2), (1, 2)])
+        self.assertEqual(len(server.rows_of(1)), 8)
+
+    def test_an_evaluation_that_is_told_of_another_episode_plays_its_own_again(self):
+        server = Server(self, lambda connection, row: RESUMED if row[1] == 0 else OK)
+        server.resumed = server.messages.ActReply().replies.resumed.add(
+            episode_id=9, incarnation=77, next_sequence=30, actions=[0, 1])
+        lines = self.evaluate(server, [Counting(3, True)], 2, ["current"])
+        self.assertEqual([(line["episode"], line["steps"]) for line in lines[1:]], [(0, 3), (1, 3)])
+        self.assertEqual(server.rows_of(0)[0], (31, FIRST, 0.0, 0.0))
 
     def test_an_actor_serves_its_steps_and_returns(self):
         from shoal_gym import episode_player, metrics
@@ -290,6 +307,19 @@ class ProtocolTest(unittest.TestCase):
         other = Counting(5, True)
         self.play(Server(self, lambda connection, row: OK), [other], 25)
         self.assertEqual(environment.seeds[:3], [other.seeds[i] for i in (0, 2, 3)])
+
+    def test_an_end_and_a_beginning_that_are_both_answered_with_an_episode_that_goes_on_begin_it_once(self):
+        asked = collections.Counter()
+
+        def judge(connection, row):
+            asked[row[1]] += 1
+            return RESUMED if row[1] in (2, 3) else OK
+
+        server = Server(self, judge)
+        server.resumed = server.messages.ActReply().replies.resumed.add(
+            episode_id=1, incarnation=77, next_sequence=30, actions=[1])
+        self.play(server, [Counting(2, True)], 6)
+        self.assertEqual(asked[30], 1)
 
     def test_an_episode_that_ended_earlier_than_it_should_is_followed_by_another_one(self):
         server, _ = self.resumed(3, [0, 1, 0, 1], 2)

@@ -56,6 +56,28 @@ class TrainTest(unittest.TestCase):
         self.assertNotEqual(code, 0)
         self.assertIn('environment.gymnasium.python: cannot start "/nowhere/python3"', output)
 
+    def test_an_actor_imports_nothing_from_the_working_directory(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for module in ("gymnasium", "shoal_gym"):
+            (Path(folder) / f"{module}.py").write_text("raise SystemExit('from the working directory')\n")
+        done = subprocess.run(
+            [PROGRAMS / "actor", "--config", ROOT / "deploy/local/gymnasium.toml", "--set",
+             'cluster.inference=["127.0.0.1:1"]', "--set", f'environment.gymnasium.python="{sys.executable}"', "--set",
+             'environment.gymnasium.name="NoSuch-v0"'],
+            cwd=folder, env=os.environ | {"PYTHONPATH": installed_package.folder()}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_SECONDS, check=False)
+        self.assertEqual(done.returncode, 78, done.stdout)
+        self.assertIn("NoSuch", done.stdout)
+
+    def test_an_actor_of_kubernetes_is_refused_by_the_knob_that_its_manifest_sets(self):
+        done = subprocess.run(
+            [PROGRAMS / "actor", "--config", ROOT / "deploy/local/gymnasium.toml", "--set",
+             'cluster.inference=["127.0.0.1:1"]', "--set", "actor.health_listen=0.0.0.0:5000"],
+            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=LIMIT_SECONDS, check=False)
+        self.assertEqual(done.returncode, 78, done.stdout)
+        self.assertIn("actor.health_listen is set", done.stdout)
+
     def test_an_environment_that_does_not_exist_ends_the_run_in_a_sentence(self):
         code, output, _ = self.train(
             "--set", f'environment.gymnasium.python="{sys.executable}"', "--set",
