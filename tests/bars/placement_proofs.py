@@ -54,6 +54,7 @@ def placement_policy():
                             *(placement_piece(f"{name}-{seed}", "policy", name, f"{{folder}}/../trained-{seed}/run", bars=bars)
                               for name in part["networks"]))]
     return proof.Proof("placement-policy", "whether a policy that never saw three networks places them within 10 % of the "
-                       "search post without trying any placement, and as well as it with a tenth of its placements; three "
-                       "quarters of an hour (in CI: system_placement)", pieces,
+                       "search post without trying a whole placement, and as well as it with a tenth of its placements, where "
+                       "the simulator runs for every group on every device before the policy chooses; three quarters of an "
+                       "hour (in CI: system_placement)", pieces,
                        [proof.Group(name, 2) for name in part["networks"]])

@@ -84,6 +84,9 @@ RowFloats RowFloatsOf(const model::PolicySpec& spec, std::int64_t quantiles) {
   // The torso's output repeated, the embedding of the fraction, its positive part and the product.
   if (quantiles > 0) add(heads * last, 4);
   add(heads * (out + spec.candidate_marks), 2 * networks);
+  // RunGaussianHead keeps five numbers of each dimension for the gradient, in double precision, and
+  // holds five more while it adds up the density.
+  if (spec.has_gaussian()) add(5 * spec.action_count, kDouble / kFloat);
   const std::int64_t critics = spec.twin_critics || spec.has_split_values() ? 2 : 1;
   for (const std::int64_t width : spec.value_hidden) add(width, critics);
   return row;

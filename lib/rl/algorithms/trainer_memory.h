@@ -3,8 +3,9 @@
 // configuration alone, so that it can be known before anything is allocated.
 //
 // Arrays of parameters follow from the layout of the network itself and are exact. The batch and
-// the activations are estimates. For small policies of candidates, with and without a core, tests
-// hold the sum of all items to within a quarter of what a trainer's tensors take at their peak.
+// the activations are estimates. For small policies of candidates, with and without a core, and for
+// Gaussians tests hold the sum of all items to within a quarter of what a trainer's tensors take at
+// their peak.
 #pragma once
 
 #include <cstdint>

@@ -116,8 +116,15 @@ def large(name, folder):
     return values
 
 
+def simulations_of_choices(graph, devices):
+    """Returns how often the simulator runs for one placement by the policy: before each choice once for every device."""
+    groups = len(json.loads(graph.read_text())["groups"])
+    return groups * sum(device.get("count", 1) for device in tomllib.loads(devices.read_text())["placement"]["device"])
+
+
 def policy(name, run, folder):
-    """The policy's own choices, and what is found around them with a tenth of the placements that `post` tries."""
+    """The policy's own choices, and what is found around them with a tenth of the placements that `post` tries. The simulator
+    runs once for each placement of `post` and of the refinement, and more often for one of the policy."""
     part, one = settings()["policy"], settings()["large"][name]
     graph, devices = ROOT / "data/placement/graphs" / f"{name}.json", ROOT / "data/placement/devices" / one["devices"]
     # The policy's first placement is one of the tenth.
@@ -125,7 +132,10 @@ def policy(name, run, folder):
     curves = [place(graph, devices, ["post"], part["evaluations"], seed, folder, one["overrides"],
                     ["--policy", run, "--samples", str(samples), "--refine", str(part["refine"])])
               for seed in part["seeds"]]
-    return policy_against_post(curves)
+    simulations = simulations_of_choices(graph, devices)
+    return policy_against_post(curves) | {
+        "policy_simulations": simulations,
+        "tenth_simulations_of_post": ((1 + samples) * simulations + part["refine"]) / part["evaluations"]}
 
 
 def policy_against_post(curves):
@@ -178,8 +188,8 @@ def chosen(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
-    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}), (policy, {"name": str, "run": str}),
-                           (chosen, {})):
+    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}),
+                           (policy, {"name": str, "run": str}), (chosen, {})):
         command = what.add_parser(run.__name__)
         command.set_defaults(run=run)
         for name, kind in (arguments | {"folder": pathlib.Path}).items():

@@ -54,6 +54,13 @@ class SettingsTest(unittest.TestCase):
         self.assertTrue(all(name in settings["large"] for name in settings["policy"]["networks"]))
         self.assertGreater(settings["policy"]["evaluations"] // 10 - settings["policy"]["refine"] - 1, 0)
 
+    def test_a_policy_s_simulations_are_those_of_each_group_on_each_device_of_the_files(self):
+        settings = searches.settings()
+        self.assertFalse([name for name in settings["policy"]["networks"] if settings["large"][name]["overrides"]])
+        data = searches.ROOT / "data/placement"
+        # 27 groups; four GPUs and a processor.
+        self.assertEqual(searches.simulations_of_choices(data / "graphs/nmt.json", data / "devices/k80.toml"), 27 * 5)
+
     def test_every_search_has_as_many_configurations_and_one_of_them_is_chosen(self):
         settings = searches.settings()
         counts = {len(configurations) for configurations in settings["configurations"].values()}

@@ -11,8 +11,8 @@
 
 namespace shoal::algorithms {
 
-// Each episode is one step: the reward is minus the squared distance of the action from what the
-// observation names.
+// Each episode is one step: the reward is minus the squared distance of the action's first two
+// numbers from what the observation names.
 inline UnrollBatch PointEpisodes(const model::Policy& policy, std::int64_t columns,
                                  std::uint64_t number, model::Choice choice) {
   runtime::Random random(21, number);
@@ -27,7 +27,8 @@ inline UnrollBatch PointEpisodes(const model::Policy& policy, std::int64_t colum
   inputs.first.assign(rows, 1);
   inputs.choice.assign(rows, choice);
   inputs.draw.assign(rows, 0);
-  for (std::size_t i = 0; i < 4 * rows; ++i) inputs.box_draws.push_back(random.Uniform());
+  const auto width = static_cast<std::size_t>(policy.spec().action_count);
+  for (std::size_t i = 0; i < 2 * width * rows; ++i) inputs.box_draws.push_back(random.Uniform());
   const model::PolicyOutputs outputs = policy.Act(inputs, cache).value();
   UnrollBatch batch;
   batch.length = 1;
@@ -36,8 +37,8 @@ inline UnrollBatch PointEpisodes(const model::Policy& policy, std::int64_t colum
   batch.observation.resize(2 * inputs.observation.size());
   batch.box_action = outputs.box_action;
   for (std::size_t row = 0; row < rows; ++row) {
-    const float x = outputs.box_action[2 * row] - inputs.observation[3 * row];
-    const float y = outputs.box_action[2 * row + 1] - inputs.observation[3 * row + 1];
+    const float x = outputs.box_action[width * row] - inputs.observation[3 * row];
+    const float y = outputs.box_action[width * row + 1] - inputs.observation[3 * row + 1];
     batch.reward.push_back(-(x * x + y * y));
   }
   batch.behaviour_log_probability = outputs.log_probability;

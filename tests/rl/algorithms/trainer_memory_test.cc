@@ -11,6 +11,7 @@
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_registry.h"
 #include "rl/model/safetensors.h"
+#include "tests/rl/algorithms/point_episodes.h"
 #include "tests/rl/algorithms/pointer_task.h"
 #include "tests/rl/algorithms/trainers.h"
 
@@ -58,14 +59,13 @@ struct Compared {
   }
 };
 
-Compared Compare(const model::PolicySpec& spec, const AlgorithmOptions& options) {
-  PointerTask task(spec, {.columns = kColumns});
-  const UnrollBatch batch = task.Play(*PolicyOf(*Trainer(spec, options), spec), kLength);
+Compared Compare(const model::PolicySpec& spec, const AlgorithmOptions& options,
+                 const UnrollBatch& batch) {
   const auto contents = static_cast<std::int64_t>(batch.embeddings.size()) / spec.embedding_size;
   Compared compared;
   compared.estimate =
-      EstimateTrainerMemory(spec, options,
-                            {.length = kLength, .columns = kColumns, .contents = contents})
+      EstimateTrainerMemory(
+          spec, options, {.length = batch.length, .columns = batch.columns, .contents = contents})
           .value();
   const auto meter = std::make_shared<Meter>();
   const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
@@ -81,6 +81,11 @@ Compared Compare(const model::PolicySpec& spec, const AlgorithmOptions& options)
     compared.numbers += size;
   }
   return compared;
+}
+
+Compared Compare(const model::PolicySpec& spec, const AlgorithmOptions& options) {
+  PointerTask task(spec, {.columns = kColumns});
+  return Compare(spec, options, task.Play(*PolicyOf(*Trainer(spec, options), spec), kLength));
 }
 
 // A trainer holds 14 or so floats more, in which it reduces sums over ranks.
@@ -155,6 +160,30 @@ TEST_CASE("so it is with action values and their target network, with quantiles 
     const auto algorithm = MakeAlgorithm(options).value();
     const Compared compared = Compare(SpecFor(*algorithm, Wide()), options);
     INFO(name << ": " << ToJson(compared.estimate) << " against " << compared.peak);
+    REQUIRE(compared.ratio() > 0.75);
+    REQUIRE(compared.ratio() < 1.25);
+  }
+}
+
+TEST_CASE("so it is with the densities of a Gaussian of many dimensions") {
+  model::PolicySpec spec;
+  spec.head = "gaussian";
+  spec.observation_size = 3;
+  spec.action_count = 64;
+  spec.content_fields = {};
+  spec.past_requests = false;
+  spec.hidden = {48};
+  spec.value_hidden = {32};
+  AlgorithmOptions once;
+  once.minibatches = 1;
+  AlgorithmOptions current;
+  current.name = "impala";
+  for (const AlgorithmOptions& options : {once, AlgorithmOptions(), current}) {
+    const UnrollBatch batch =
+        PointEpisodes(*PolicyOf(*Trainer(spec, options), spec), 512, 1, model::Choice::kSample);
+    const Compared compared = Compare(spec, options, batch);
+    INFO(options.name << ", minibatches " << options.minibatches << ": "
+                      << ToJson(compared.estimate) << " against " << compared.peak);
     REQUIRE(compared.ratio() > 0.75);
     REQUIRE(compared.ratio() < 1.25);
   }
