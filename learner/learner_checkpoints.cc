@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "learner/learner.h"
@@ -56,7 +57,17 @@ std::string CheckpointsOf(const std::string& run_folder) { return run_folder + "
 
 // Returns the folder that `checkpoint` is in.
 std::string FolderAround(const std::string& checkpoint) {
-  return std::filesystem::path(checkpoint + "/").lexically_normal().parent_path().parent_path();
+  const std::filesystem::path folder =
+      std::filesystem::path(checkpoint + "/").lexically_normal().parent_path().parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+// Returns the number of the checkpoint whose folder `path` is, or nothing where it is that of a
+// run, whatever the run is called.
+std::optional<std::int64_t> CheckpointIn(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::exists(CheckpointsOf(path), unknown)) return std::nullopt;
+  return training::CheckpointFolder::NumberIn(path);
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ absl::Status Learner::Resume() {
   parts_->has_checkpoint = loaded.ok() && loaded->survives;
   if (loaded.ok()) parts_->saved = {loaded->version, TrainedNumber()};
   if (absl::IsNotFound(loaded.status()) && !other.empty()) {
-    const std::optional<std::int64_t> number = training::CheckpointFolder::NumberIn(other);
+    const std::optional<std::int64_t> number = CheckpointIn(other);
     loaded = LoadCheckpoint(number ? FolderAround(other) : CheckpointsOf(other), number);
     if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
   }
@@ -151,6 +162,7 @@ absl::Status Learner::SaveCheckpoint() {
 absl::StatusOr<std::optional<training::MeanReturn>> Learner::ReturnToSave() {
   Parts& parts = *parts_;
   const std::optional<double> evaluation = std::exchange(parts.evaluation_return, std::nullopt);
+  parts.saving_evaluation = evaluation;
   const std::optional<double> value = evaluation ? evaluation : parts.recent_returns.Mean();
   // Not all ranks hear of evaluations, nor of the same episodes.
   std::array<double, 2> told = {value.value_or(std::numeric_limits<double>::quiet_NaN()),
@@ -162,9 +174,14 @@ absl::StatusOr<std::optional<training::MeanReturn>> Learner::ReturnToSave() {
 
 absl::Status Learner::Settle() {
   if (!parts_->checkpoints->under_way()) return absl::OkStatus();
-  SHOAL_RETURN_IF_ERROR(parts_->checkpoints->Settle());
-  parts_->saved = parts_->saving;
-  return absl::OkStatus();
+  const absl::Status settled = parts_->checkpoints->Settle();
+  if (settled.ok()) {
+    parts_->saved = parts_->saving;
+  } else if (!parts_->evaluation_return) {
+    // The next one may be the first that is saved since that evaluation.
+    parts_->evaluation_return = parts_->saving_evaluation;
+  }
+  return settled;
 }
 
 bool Learner::CanWait(const absl::Status& saved) const {

@@ -97,6 +97,8 @@ struct Learner::Parts {
   RecentReturns recent_returns;
   // What the newest evaluation returned, if it was reported since the last checkpoint.
   std::optional<double> evaluation_return;
+  // That of the checkpoint that is under way.
+  std::optional<double> saving_evaluation;
   double environment_steps = 0;
   // The newest checkpoint that counts, and the one that is under way.
   SavedState saved;

@@ -153,10 +153,11 @@ grpc::ServerUnaryReactor* Service::Exclude(grpc::CallbackServerContext* context,
                                            const proto::ExcludeRequest* request,
                                            proto::ExcludeReply* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  const std::uint64_t last_epoch =
+      request->last_epoch() == 0 ? request->epoch() : request->last_epoch();
   const absl::StatusOr<std::size_t> removed =
       shard_.Exclude({.first = {.epoch = request->epoch(), .step = request->first_step()},
-                      .last = {.epoch = std::max(request->epoch(), request->last_epoch()),
-                               .step = request->last_step()}});
+                      .last = {.epoch = last_epoch, .step = request->last_step()}});
   if (!removed.ok()) {
     reactor->Finish(transport::ToGrpc(removed.status()));
     return reactor;

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct ReplayFlags {
   std::uint64_t epoch = 0;
   std::uint64_t first_step = 0;
   std::uint64_t last_step = 0;
-  std::uint64_t last_epoch = 0;
+  std::optional<std::uint64_t> last_epoch = std::nullopt;
   double timeout_seconds = 5;
 
   runtime::Duration timeout() const {
@@ -134,6 +135,9 @@ int RunCheckpoint(const ReplayFlags& flags) {
 }
 
 int RunExclude(const ReplayFlags& flags) {
+  if (flags.last_epoch && *flags.last_epoch < flags.epoch) {
+    return FailCommand(runtime::InvalidArgument("--last-epoch is below EPOCH"));
+  }
   return RunOnEach(
       flags,
       [&flags](const auto& shards) {
@@ -141,7 +145,7 @@ int RunExclude(const ReplayFlags& flags) {
         request.set_epoch(flags.epoch);
         request.set_first_step(flags.first_step);
         request.set_last_step(flags.last_step);
-        request.set_last_epoch(flags.last_epoch);
+        request.set_last_epoch(flags.last_epoch.value_or(flags.epoch));
         return replay::client::ExcludeFromShards(shards, request, flags.timeout());
       },
       [](const proto::ExcludeReply& reply) {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "learner/unrolls/episode_returns.h"
 #include "rl/parameters/evaluation_report.h"
 #include "rl/training/checkpoint_folder.h"
+#include "tests/doubles/full_disk.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/small_learner.h"
 #include "tests/replay/shard_server.h"
@@ -74,6 +76,64 @@ TEST_CASE("the checkpoint after the best evaluation stays, and another run start
   const absl::Status lost = RunLearners(other, 0)[0];
   REQUIRE(absl::IsNotFound(lost));
   REQUIRE(runtime::Message(lost).find("no whole checkpoint 3 in ") != std::string::npos);
+}
+
+TEST_CASE("a run starts from a checkpoint named without a folder, and from a run named like one") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.run.name = "checkpoint-3";
+  setup.learner.updates = 2;
+  REQUIRE(RunAlone(setup, {}).ok());
+  const auto starts_from = [&](const std::string& start_from, const std::string& name) {
+    replay::ShardServer other_shard({.name = "unrolls"});
+    Fill(other_shard.shard(), 1);
+    LearnerSetup other = Setup(folder, other_shard.address());
+    other.run.name = name;
+    other.learner.start_from = start_from;
+    other.learner.updates = 3;
+    SHOAL_RETURN_IF_ERROR(RunAlone(other, {}));
+    return Lines(other).front()["update"] == 3 ? absl::OkStatus() : runtime::Internal(name);
+  };
+  const absl::Status by_run = starts_from(setup.run.path(), "a");
+  INFO(by_run);
+  REQUIRE(by_run.ok());
+  const std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(setup.run.path() + "/checkpoints");
+  const absl::Status by_checkpoint = starts_from("checkpoint-000000000002", "b");
+  std::filesystem::current_path(here);
+  INFO(by_checkpoint);
+  REQUIRE(by_checkpoint.ok());
+}
+
+TEST_CASE(
+    "the first checkpoint for which the disk has room again has what an evaluation returned") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.keep_checkpoints = 10;
+  setup.learner.updates = 6;
+  std::optional<doubles::FullDisk> full;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 4) full.reset();
+    if (sum != 2) return;
+    AwaitCheckpoint(setup, 1);
+    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
+                                       {.version = {1, 1}, .mean_return = 100, .episodes = 20},
+                                       std::chrono::seconds(30))
+                .ok());
+    full.emplace(setup.run.path() + "/checkpoints");
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  auto returns = SavedReturns(setup);
+  REQUIRE_FALSE(returns.contains(2));
+  returns.erase(returns.begin(), returns.upper_bound(2));
+  REQUIRE(returns.begin()->second == MeanReturn{.value = 100, .is_of_evaluation = true});
+  REQUIRE_FALSE(returns.rbegin()->second);
 }
 
 TEST_CASE("the return of training is the mean over the last hundred episodes or a few more") {

@@ -163,9 +163,13 @@ absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const 
     return SyncFolder(root_);
   });
   if (!committed.ok()) {
-    SHOAL_RETURN_IF_ERROR(Remove(writing));
-    if (!replaces) SHOAL_RETURN_IF_ERROR(Withdraw(manifest.number));
-    return committed;
+    std::error_code unknown;
+    if (replaces && !fs::exists(PathOf(manifest.number), unknown)) {
+      return runtime::Internal(writing + " may be the only copy: " + runtime::Message(committed));
+    }
+    absl::Status removed = Remove(writing);
+    if (!replaces) removed.Update(Withdraw(manifest.number));
+    return removed.ok() ? committed : removed;
   }
   runtime::WriteFileAtomically(root_ + "/" + kLatest, FolderName(manifest.number) + "\n")
       .IgnoreError();
@@ -174,7 +178,7 @@ absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const 
 
 bool CheckpointFolder::Has(std::int64_t number) const {
   std::error_code unknown;
-  return fs::exists(PathOf(number), unknown);
+  return fs::status(PathOf(number), unknown).type() != fs::file_type::not_found;
 }
 
 absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
@@ -182,12 +186,15 @@ absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
 }
 
 absl::Status CheckpointFolder::Remove(const std::string& path) const {
-  return Guarded(root_, [&] {
+  const absl::Status removed = Guarded(root_, [&] {
     // Without it the others count for nothing.
     fs::remove(path + "/" + kManifest);
     fs::remove_all(path);
     return absl::OkStatus();
   });
+  // What still counts is no matter of room, even where a full disk is what keeps it.
+  return removed.ok() ? removed
+                      : runtime::Internal(path + " may still count: " + runtime::Message(removed));
 }
 
 std::optional<std::int64_t> CheckpointFolder::NumberIn(const std::string& path) {
@@ -214,8 +221,8 @@ std::set<std::int64_t> CheckpointFolder::Best(std::int64_t count, std::int64_t l
 }
 
 absl::Status CheckpointFolder::Keep(const KeptCheckpoints& kept, std::int64_t last) const {
-  const std::set<std::int64_t> best = Best(kept.best, last);
   const absl::Status removed = Guarded(root_, [&] {
+    const std::set<std::int64_t> best = Best(kept.best, last);
     std::vector<std::int64_t> numbers;
     for (const std::string& name : Names(root_)) {
       if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);

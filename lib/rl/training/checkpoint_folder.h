@@ -44,12 +44,14 @@ class CheckpointFolder {
   absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
   // Removes what was begun and has no manifest.
   absl::Status RemoveUncommitted() const;
-  // Makes what was put a checkpoint, in place of one of the same number. After an error there is no
-  // checkpoint of this number that there was not before.
+  // Makes what was put a checkpoint, in place of one of the same number. After RESOURCE_EXHAUSTED
+  // there is no checkpoint of this number that there was not before. INTERNAL where one may still
+  // count, because it cannot be removed or is the only copy.
   absl::Status Commit(const CheckpointManifest& manifest) const;
-  // Whether there is a checkpoint of this number, be it whole or not.
+  // Whether there is a checkpoint of this number, be it whole or not, or the disk does not tell.
   bool Has(std::int64_t number) const;
-  // Makes a checkpoint count no longer, and removes it.
+  // Makes a checkpoint count no longer, and removes it. INTERNAL where that fails, also on a full
+  // disk.
   absl::Status Withdraw(std::int64_t number) const;
   // Removes all but those to keep of the checkpoints up to the number `last`, and what was never
   // committed. Later ones stay: they are of a run that could not be loaded, and count for nothing

@@ -87,10 +87,11 @@ class SharedCheckpoints {
   bool under_way() const { return under_way_; }
   // Whether Settle would not wait for this rank's disk.
   bool written() const { return written_.load(std::memory_order_acquire); }
-  // Collective. Waits until all is written, and makes it count. After an error the checkpoint
-  // before it is the newest. Does nothing unless one is under way, which it is on all ranks or on
-  // none. RESOURCE_EXHAUSTED, which says how much room is missing, where a disk is full and nothing
-  // else failed; with one folder its keeper alone returns it.
+  // Collective. Waits until all is written, and makes it count. Does nothing unless one is under
+  // way, which it is on all ranks or on none. RESOURCE_EXHAUSTED, which says how much room is
+  // missing, where a disk is full and nothing else failed: the checkpoint before it is the newest
+  // then. With one folder its keeper alone returns errors of the disk. INTERNAL where this one may
+  // count although saving it failed.
   absl::Status Settle();
 
  private:

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/replay_command.h"
 
+#include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <string>
 #include <vector>
+
+#include "platform/runtime/atomic_file.h"
+#include "platform/runtime/program.h"
+#include "tests/doubles/temporary_folder.h"
 
 namespace shoal::cli {
 namespace {
@@ -56,6 +63,25 @@ TEST_CASE("of a table with a bound in memory it is shown what is on disk and was
   REQUIRE(DescribeTables(addresses, answers)
               .find("8 of 10 items, 8.0 MiB of 16.0 MiB, 3.0 MiB of 4.0 MiB in memory and 5.0 MiB "
                     "on disk, 70 reads, 2 items lost on disk\n") != std::string::npos);
+}
+
+TEST_CASE("shards are not asked to exclude versions that end in an epoch before they begin") {
+  const doubles::TemporaryFolder folder;
+  const std::string config = folder.At("cluster.toml");
+  const std::string text = "[cluster]\nreplay = [\"unix:" + folder.At("nobody") + "\"]\n";
+  REQUIRE(runtime::WriteFileAtomically(config, text).ok());
+  const auto exclude = [&](const std::string& last_epoch) {
+    CLI::App app;
+    std::function<int()> action;
+    AddReplay(app, action);
+    app.parse("replay exclude 5 10 20 --timeout 0.1 --last-epoch " + last_epoch + " --config " +
+              config);
+    return action();
+  };
+  REQUIRE(exclude("4") == runtime::kExitConfiguration);
+  REQUIRE(exclude("0") == runtime::kExitConfiguration);
+  // Nobody answers what is asked.
+  REQUIRE(exclude("6") == runtime::kExitFailed);
 }
 
 }  // namespace

@@ -157,7 +157,12 @@ TEST_CASE("a checkpoint and an exclusion are answered when they are on disk") {
   range.set_first_step(4);
   grpc::ClientContext empty;
   REQUIRE(stub->Exclude(&empty, range, &excluded).error_code() == grpc::INVALID_ARGUMENT);
+  range.set_epoch(3);
   range.set_last_epoch(2);
+  range.set_last_step(5);
+  grpc::ClientContext backwards;
+  REQUIRE(stub->Exclude(&backwards, range, &excluded).error_code() == grpc::INVALID_ARGUMENT);
+  range.set_epoch(1);
   grpc::ClientContext longer;
   REQUIRE(stub->Exclude(&longer, range, &excluded).ok());
   REQUIRE(excluded.removed() == 1);

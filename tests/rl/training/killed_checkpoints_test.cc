@@ -38,6 +38,12 @@ std::atomic<int> refused{0};
 // Whether folders can be exchanged.
 std::atomic<bool> exchanges{true};
 
+// What nothing can be renamed to; empty: anything can.
+std::string no_way_to;
+
+// Whether manifests can be removed.
+std::atomic<bool> removes{true};
+
 // Whether calls wait.
 std::atomic<bool> held{false};
 
@@ -121,6 +127,10 @@ int fsync(int) {
   return shoal::training::IsFull() ? -1 : 0;
 }
 int rename(const char* from, const char* to) noexcept {
+  if (to == shoal::training::no_way_to) {
+    errno = ENOSPC;
+    return -1;
+  }
   return shoal::training::Renamed(SYS_rename, from, to);
 }
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
@@ -133,6 +143,14 @@ int renameat2(int from_folder, const char* from, int to_folder, const char* to,
 }
 int mkdir(const char* path, mode_t mode) noexcept {
   return shoal::training::WithRoom<int>(SYS_mkdir, path, mode);
+}
+int remove(const char* path) noexcept {
+  if (!shoal::training::removes) {
+    errno = ENOSPC;
+    return -1;
+  }
+  const int removed = ::unlink(path);
+  return removed == 0 || errno != EISDIR ? removed : ::rmdir(path);
 }
 int unlink(const char* path) noexcept { return shoal::training::Counted<int>(SYS_unlink, path); }
 int unlinkat(int folder, const char* path, int flags) noexcept {
@@ -222,6 +240,52 @@ TEST_CASE("one that is written again while the disk is full stays what it was, o
   exchanges = GENERATE(true, false);
   RequireTruthOnFullDisk(ranks, 2, 2);
   exchanges = true;
+}
+
+TEST_CASE("where a full disk lets nothing be removed, what still counts is no matter of room") {
+  const std::size_t ranks = GENERATE(1, 2);
+  bool counted = false;
+  bool was_full = true;
+  for (int call = 1; was_full; ++call) {
+    INFO(ranks << " ranks, full at call " << call);
+    REQUIRE(call < 1000);
+    const Machines machines;
+    Save(machines, OneEach(ranks), 1);
+    refused = 0;
+    calls = 0;
+    full_at_call = call;
+    removes = false;
+    const auto ends = doubles::TryRanks(ranks, [&](std::size_t rank, GradientReducer& reducer) {
+      return SaveOnRank(machines.Of(rank), reducer, 2);
+    });
+    removes = true;
+    full_at_call = 0;
+    was_full = refused.load() > 0;
+    const bool counts = Load(machines, OneEach(ranks)).checkpoint == StateOf(2);
+    for (const absl::Status& end : ends) {
+      INFO(end);
+      if (counts) REQUIRE_FALSE(absl::IsResourceExhausted(end));
+      counted = counted || (counts && absl::IsInternal(end));
+    }
+  }
+  REQUIRE(counted);
+}
+
+TEST_CASE("a checkpoint stays although neither the new one nor the old one can take its place") {
+  const Machines machines;
+  Save(machines, OneEach(1), 1);
+  Save(machines, OneEach(1), 2);
+  collectives::SingleRank alone;
+  exchanges = false;
+  no_way_to = machines.Of(0) + "/checkpoint-000000000002";
+  const absl::Status end = SaveOnRank(machines.Of(0), alone, 2);
+  no_way_to.clear();
+  exchanges = true;
+  INFO(end);
+  REQUIRE(absl::IsInternal(end));
+  REQUIRE(Load(machines, OneEach(1)).checkpoint == StateOf(2));
+  REQUIRE(CheckpointFolder(machines.Of(0)).Begin(3).ok());
+  REQUIRE(Load(machines, OneEach(1)).checkpoint == StateOf(2));
 }
 
 TEST_CASE("a rank whose disk is full is named on all ranks, which may try again") {
