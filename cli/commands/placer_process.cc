@@ -50,11 +50,13 @@ class SearchEnd {
       : options_(options), began_(runtime::SystemClock().Now()) {}
 
   bool Came() {
-    if (!came_ && (Seconds() >= options_.seconds || options_.stop())) came_ = Seconds();
-    return came_.has_value();
+    if (came_ || (Seconds() < options_.seconds && !options_.stop())) return came_;
+    came_ = true;
+    when_ = Seconds();
+    return true;
   }
   // Whether the program has had the time to answer since then.
-  bool IsLongAgo() const { return came_ && Seconds() - *came_ > kPatience; }
+  bool IsLongAgo() const { return came_ && Seconds() - when_ > kPatience; }
 
  private:
   static constexpr double kPatience = 10;
@@ -65,7 +67,8 @@ class SearchEnd {
 
   const placement::SearchOptions& options_;
   const runtime::TimePoint began_;
-  std::optional<double> came_;
+  bool came_ = false;
+  double when_ = 0;
 };
 
 // What the program has said on its standard output.

@@ -29,7 +29,11 @@ class ScriptedPlacer {
     return RunPlacer(Task(), simulator, options);
   }
   PlacerTask Task() const {
-    return {.programs = folder_.path(), .graph = "graph.json", .devices = "devices.toml"};
+    PlacerTask task;
+    task.programs = folder_.path();
+    task.graph = "graph.json";
+    task.devices = "devices.toml";
+    return task;
   }
 
  private:
