@@ -121,21 +121,34 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
   return false;
 }
 
-// Returns whether what stands at the words [from, to) is ruled out behind them: "a forced stop is
-// not permitted".
-bool IsRuledOut(const Sentence& sentence, std::size_t from, std::size_t to) {
+// Returns whether the clause goes on with what rules out a match that ends at word `at`: "a forced
+// stop is not permitted", "forced off not permitted". In "by force as delay is forbidden" something
+// else is ruled out.
+bool IsRuledOut(const Sentence& sentence, std::size_t at) {
+  static const WordSet kNouns = StemsOf("stop shutdown shut power off down reset");
+  static const WordSet kCopulas = {"is", "are"};
+  static const WordSet kNot = {"not", "no", "never", "an"};
   static const WordSet kForbidden =
       StemsOf("forbidden prohibited excluded unacceptable inadmissible undesired unwanted");
   static const WordSet kPermitted =
       StemsOf("permitted allowed acceptable accepted wanted desired option");
-  constexpr std::size_t kReach = 5;
   const std::vector<std::string>& words = sentence.words();
+  const std::size_t clause = at == 0 ? 0 : sentence.ClauseOf(at - 1);
+  const auto is_inside = [&](std::size_t word) {
+    return word < words.size() && sentence.ClauseOf(word) == clause;
+  };
+  while (is_inside(at) && kNouns.contains(words[at])) ++at;
+  const bool has_copula = is_inside(at) && kCopulas.contains(sentence.TextAt(at));
+  if (has_copula) ++at;
   bool is_negated = false;
-  for (std::size_t at = to; at < std::min(to + kReach, words.size()); ++at) {
-    if (sentence.ClauseOf(at) != sentence.ClauseOf(from)) return false;
-    is_negated |= words[at] == "not" || words[at] == "no";
-    if (kForbidden.contains(words[at])) return !is_negated;
-    if (is_negated && kPermitted.contains(words[at])) return true;
+  for (; is_inside(at); ++at) {
+    if (kForbidden.contains(words[at])) return has_copula && !is_negated;
+    if (kPermitted.contains(words[at])) {
+      return is_negated && !(is_inside(at + 1) && words[at + 1] == "to");
+    }
+    const std::string text = sentence.TextAt(at);
+    if (!kNot.contains(text) && !text.ends_with("ly")) return false;
+    is_negated |= text != "an" && kNot.contains(text);
   }
   return false;
 }
@@ -206,7 +219,7 @@ std::vector<CueMatch> Cue::Affirmed(const Sentence& sentence) const {
   std::vector<CueMatch> matches = FindAll(sentence);
   std::erase_if(matches, [&](const CueMatch& match) {
     return (!may_be_negated_ && (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match) ||
-                                 IsRuledOut(sentence, match.begin, match.end))) ||
+                                 IsRuledOut(sentence, match.end))) ||
            (is_wish_ && TellsState(sentence, match));
   });
   return matches;

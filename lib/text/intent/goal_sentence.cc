@@ -96,6 +96,7 @@ absl::StatusOr<GoalSentence> GoalSentence::Read(const redfish::Goal& goal) {
   RuleReader reader("goal " + goal.name() + " sentence", goal.definition().sentence);
   rules.about_ = reader.Cues("about");
   rules.never_ = reader.Cues("never");
+  rules.harmless_ = reader.Cues("harmless");
   for (auto& [name, table] : reader.Tables("values")) {
     ValueRule rule;
     rule.name = name;
@@ -106,6 +107,7 @@ absl::StatusOr<GoalSentence> GoalSentence::Read(const redfish::Goal& goal) {
     rule.before = table.Cues("before");
     rule.after = table.Cues("after");
     rule.optional = table.Boolean("optional");
+    rule.shaped = table.Boolean("shaped");
     rule.value = table.Text("value");
     rule.file = table.Text("file");
     rule.host = table.Boolean("host");
@@ -162,8 +164,18 @@ bool GoalSentence::Covers(const Sentence& sentence, std::size_t begin, std::size
 }
 
 bool GoalSentence::IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const {
+  std::vector<CueMatch> harmless;
+  for (const Cue& cue : harmless_) {
+    const std::vector<CueMatch> said = cue.FindAll(sentence);
+    harmless.insert(harmless.end(), said.begin(), said.end());
+  }
   const auto matters = [&](const CueMatch& match) {
-    return !values.contains(sentence.TokenOf(match.begin)) && !TellsState(sentence, match);
+    const bool is_harmless =
+        std::any_of(harmless.begin(), harmless.end(), [&match](const CueMatch& around) {
+          return around.begin <= match.begin && match.end <= around.end;
+        });
+    return !is_harmless && !values.contains(sentence.TokenOf(match.begin)) &&
+           !TellsState(sentence, match);
   };
   return std::any_of(never_.begin(), never_.end(), [&](const Cue& cue) {
     const std::vector<CueMatch> said = cue.Affirmed(sentence);

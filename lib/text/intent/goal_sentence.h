@@ -3,12 +3,15 @@
 //
 //   about   cues (cue.h), each of which the sentence must say
 //   never   cues that the sentence must not say, unless it negates them
+//   harmless   cues inside of which words of `never` do not matter ("virtual power button")
 //   values.<name>   a value that the sentence must give; <name> is that of the phrasings' "{name}"
 //     kind     "tag", "user", "password", "host", "url", "version": by shape and cues;
 //              "attribute": a BIOS attribute, whose value becomes the value named by `value`;
 //              "boot_option"; "choice": the one that all choices of the goal share
 //     before, after   cues that stand before or after the value; closer and longer ones count more
 //     optional  whether the goal does without (false)
+//     shaped    of a user: whether a plain word is one only beside a cue, as for one that is to be
+//               deleted, since it may be a slip of the finger (false)
 //     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path;
 //               for goals with several addresses
 //     host      of an address: whether a host alone is enough, from which the goal's slot makes one
@@ -44,6 +47,7 @@ struct ValueRule {
   std::vector<Cue> before;
   std::vector<Cue> after;
   bool optional = false;
+  bool shaped = false;
   std::string value;
   std::string file;
   bool host = false;
@@ -76,7 +80,8 @@ class GoalSentence {
   // Whether one of the cues of `about` is just the words [begin, end).
   bool Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const;
   // Whether it asks for what the goal must not hear. What is inside of the tokens of `values`, and
-  // what it says of how things are ("it was switched off"), does not matter.
+  // what it says of how things are ("it was switched off"), does not matter, nor what is inside of
+  // a cue of `harmless`.
   bool IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const;
   const std::vector<ValueRule>& values() const { return values_; }
   const std::vector<TargetRule>& targets() const { return targets_; }
@@ -84,6 +89,7 @@ class GoalSentence {
  private:
   std::vector<Cue> about_;
   std::vector<Cue> never_;
+  std::vector<Cue> harmless_;
   std::vector<ValueRule> values_;
   std::vector<TargetRule> targets_;
 };

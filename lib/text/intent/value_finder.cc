@@ -94,15 +94,19 @@ class ValueFinder {
   // say: what stands after the thing ("IPMI disabled") counts before the nearest verb in front of
   // it.
   // With `wants_on`, only words in the same clause count: in "no Telnet, NTP from a.b" the "no" is
-  // Telnet's.
-  int StateAt(const CueMatch& match, bool wants_on) const {
+  // Telnet's. What stands behind a further one of `mentions` is said of that.
+  int StateAt(const CueMatch& match, bool wants_on, const std::vector<CueMatch>& mentions) const {
     static const Cue kOn(
         "enable|activate|start|open|allow|install|use|turn on|switch on|sync|point");
     static const Cue kOff(
         "off|disable|deactivate|close|block|no|kill|stop|shut|forbid|drop|remove|without|not|"
         "never|take * away");
     const std::size_t clause = sentence_.ClauseOf(match.begin);
-    if (const int state = StateAfter(match.end, wants_on)) return state;
+    std::size_t next = words().size();
+    for (const CueMatch& mention : mentions) {
+      if (mention.begin >= match.end) next = std::min(next, mention.begin);
+    }
+    if (const int state = StateAfter(match.end, next, wants_on)) return state;
     std::size_t nearest = 8;
     int state = 0;
     for (const auto& [cue, value] : {std::pair(&kOn, 1), std::pair(&kOff, -1)}) {
@@ -123,14 +127,15 @@ class ValueFinder {
     return state;
   }
 
-  // Returns the state that the words from `at` on give to what stands before them, or 0.
-  int StateAfter(std::size_t at, bool in_clause) const {
-    static constexpr std::array<std::string_view, 29> kBetween = {
-        "and",  "or",  "must",   "be",       "should",   "is",   "are",  "has",   "have",   "to",
-        "get",  "lan", "over",   "service",  "protocol", "all",  "both", "ipmi",  "telnet", "needs",
-        "back", "put", "turned", "switched", "set",      "kept", "it",   "which", "that"};
+  // Returns the state that the words [at, end) give to what stands before them, or 0.
+  int StateAfter(std::size_t at, std::size_t end, bool in_clause) const {
+    static constexpr std::array<std::string_view, 31> kBetween = {
+        "and",  "or",   "must",   "be",    "should", "is",      "are",      "has",
+        "have", "to",   "get",    "lan",   "over",   "service", "protocol", "all",
+        "both", "ipmi", "telnet", "needs", "back",   "put",     "turned",   "switched",
+        "set",  "kept", "it",     "which", "that",   "stay",    "remain"};
     const std::size_t clause = sentence_.ClauseOf(at == 0 ? 0 : at - 1);
-    for (std::size_t reach = 0; reach < 8 && at < words().size(); ++reach, ++at) {
+    for (std::size_t reach = 0; reach < 8 && at < end; ++reach, ++at) {
       if (in_clause && sentence_.ClauseOf(at) != clause) return 0;
       const std::string text = sentence_.TextAt(at);
       const bool is_preposition =
@@ -144,6 +149,54 @@ class ValueFinder {
       if (std::find(kBetween.begin(), kBetween.end(), text) == kBetween.end()) return 0;
     }
     return 0;
+  }
+
+  // Returns whether what the sentence says at the mentions of a target is against wanting it so.
+  // What only tells how it is or was is not: "we are without a clock, so use a.b as NTP server".
+  bool IsContrary(const std::vector<CueMatch>& mentions, const TargetRule& rule, int wanted) const {
+    const std::vector<CueMatch> affirmed = rule.said.Affirmed(sentence_);
+    bool is_asked = false;
+    bool is_denied = false;
+    bool is_told = false;
+    for (const CueMatch& match : mentions) {
+      const bool is_negated =
+          std::none_of(affirmed.begin(), affirmed.end(),
+                       [&match](const CueMatch& one) { return one.begin == match.begin; });
+      const int state = StateAt(match, wanted > 0, mentions);
+      if (state == 0 || (state > 0 && is_negated)) continue;
+      if (TellsState(sentence_, match) || IsStated(match.end) ||
+          (state != wanted && IsLacked(match.begin))) {
+        is_told = true;
+      } else {
+        (state == wanted ? is_asked : is_denied) = true;
+      }
+    }
+    const bool begins_contrary = StateAt(mentions.front(), wanted > 0, mentions) == -wanted;
+    return is_denied || (!is_asked && (begins_contrary || (is_told && mentions.size() > 1)));
+  }
+
+  // Returns whether the word `at` stands behind a "without" in its clause.
+  bool IsLacked(std::size_t at) const {
+    constexpr std::size_t kReach = 4;
+    for (std::size_t back = 1; back <= std::min(kReach, at); ++back) {
+      if (sentence_.ClauseOf(at - back) != sentence_.ClauseOf(at)) return false;
+      if (sentence_.TextAt(at - back) == "without") return true;
+    }
+    return false;
+  }
+
+  // Returns whether what stands before the word `at` is said to be so or to have been so: "IPMI is
+  // still on", "IPMI off was a mistake", but not "IPMI is to be on".
+  bool IsStated(std::size_t at) const {
+    static const WordSet kStating = {"is", "are", "was", "were", "has", "had", "still"};
+    constexpr std::size_t kReach = 2;
+    const std::size_t clause = sentence_.ClauseOf(at - 1);
+    for (std::size_t end = std::min(at + kReach, words().size()); at < end; ++at) {
+      if (sentence_.ClauseOf(at) != clause) return false;
+      const bool asks = at + 1 < words().size() && words()[at + 1] == "to";
+      if (kStating.contains(sentence_.TextAt(at))) return !asks;
+    }
+    return false;
   }
 
   void FindTargets() {
@@ -162,14 +215,11 @@ class ValueFinder {
       if (!offered) continue;
       found_.targets.insert(rule.name);
       const int wanted = rule.state == "on" ? 1 : rule.state == "off" ? -1 : 0;
-      std::vector<int> states;
-      for (const CueMatch& match : said) states.push_back(StateAt(match, wanted > 0));
+      const int first = StateAt(said.front(), wanted > 0, said);
       // "IPMI please" says nothing of it.
       constexpr std::size_t kFew = 2;
-      const bool unsaid = rule.needed && states.front() == 0 && words().size() <= kFew;
-      // Of several mentions one may be of how it is: "no common clock, so use a.b as NTP server".
-      const bool is_wanted = std::find(states.begin(), states.end(), wanted) != states.end();
-      if (unsaid || (wanted * states.front() < 0 && !is_wanted)) {
+      const bool unsaid = rule.needed && first == 0 && words().size() <= kFew;
+      if (unsaid || (wanted != 0 && IsContrary(said, rule, wanted))) {
         found_.misfit = "the goal is " + rule.name + " " + rule.state;
       }
     }
@@ -417,8 +467,9 @@ class ValueFinder {
     return candidates;
   }
 
-  // When one user and one candidate are left, they belong together. Words of the language are left
-  // only where there is nothing else, and so are plain words beside what looks like a name.
+  // When one user and one candidate are left, they belong together, unless the user must look like
+  // a name and does not. Words of the language are left only where there is nothing else, and so
+  // are plain words beside what looks like a name.
   void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
                        const std::vector<std::size_t>& candidates,
                        std::vector<std::optional<std::size_t>>& tokens) const {
@@ -445,7 +496,10 @@ class ValueFinder {
     if (left.size() != 1 || open == tokens.end()) return;
     const auto rule = static_cast<std::size_t>(open - tokens.begin());
     const bool only = std::find(open + 1, tokens.end(), std::nullopt) == tokens.end();
-    if (only && rules[rule]->kind == "user" && !rules[rule]->optional) *open = left.front();
+    const Token& name = sentence_.tokens()[left.front()];
+    const bool is_unlike = !LooksLikeValue(name) && !ShapeOf(name.text).dash;
+    if (!only || rules[rule]->kind != "user" || rules[rule]->optional) return;
+    if (!rules[rule]->shaped || !is_unlike) *open = left.front();
   }
 
   void FindNames() {

@@ -72,7 +72,22 @@ TEST_CASE("What is ruled out behind it is not said") {
   REQUIRE_FALSE(force.IsAffirmed(Sentence("a forced stop is not permitted")));
   REQUIRE_FALSE(force.IsAffirmed(Sentence("forced power-off is strictly prohibited")));
   REQUIRE(force.IsAffirmed(Sentence("force is not prohibited")));
+  REQUIRE_FALSE(force.IsAffirmed(Sentence("forced off not permitted")));
+  REQUIRE_FALSE(force.IsAffirmed(Sentence("force is not an option")));
   REQUIRE(force.IsAffirmed(Sentence("force it off, other ways are not permitted")));
+}
+
+TEST_CASE("What is ruled out is what stands right before it") {
+  const Cue force("force|hard");
+  for (const char* const text :
+       {"shut down by force with no delay permitted", "turn it off hard as soft off is forbidden",
+        "shut it down by force because waiting is not allowed",
+        "shut it down by force while no login is allowed",
+        "power it off by force and no questions are allowed",
+        "force is not permitted to take a minute"}) {
+    INFO(text);
+    REQUIRE(force.IsAffirmed(Sentence(text)));
+  }
 }
 
 TEST_CASE("A negation denies only what stands in its clause") {

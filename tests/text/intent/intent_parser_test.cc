@@ -252,6 +252,48 @@ TEST_CASE("The button of power is virtual, and no virtual disc") {
   REQUIRE(intent.goal == "power_on");
 }
 
+// Requires that no sentence is taken for a goal.
+void RequireRefused(const char* capture, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const Intent intent = ParseOn(capture, text);
+    INFO(text << " => " << ToJson(intent).dump());
+    REQUIRE_FALSE(intent.refusal.empty());
+  }
+}
+
+TEST_CASE("A shutdown by force is not graceful because something else is forbidden") {
+  RequireRefused("dell-r750", {"Shut down by force with no delay permitted",
+                               "Turn it off hard as soft off is forbidden",
+                               "Shut the server down by force because waiting is not allowed",
+                               "Shut the server down hard while no login is allowed",
+                               "Power the server off by force and no questions are allowed"});
+  REQUIRE(ParseOn("dell-r750", "Shut the server down, a forced stop is not permitted.").goal ==
+          "graceful_off");
+}
+
+TEST_CASE("To repair a mirror is not to create one") {
+  RequireRefused(
+      "dell-r750",
+      {"The failed disk of the mirrored pair has to be replaced",
+       "Rebuild the mirror on the broken drive", "Exchange the failed disk in the RAID1",
+       "Resync the mirror after the drive failed", "The mirror has a broken drive, rebuild it",
+       "A disk of the mirror is broken and needs to be exchanged",
+       "Bring the failed drive back into the mirror"});
+  const Intent intent =
+      ParseOn("dell-r750",
+              "A failed disk cost us the data, so make a RAID1 of the first two drives and delete "
+              "the stripe.");
+  REQUIRE(intent.refusal.empty());
+  REQUIRE(intent.goal == "raid1");
+}
+
+TEST_CASE("What is virtual is no server") {
+  RequireRefused("dmtf-catfish",
+                 {"Start the virtual console", "boot the virtual floppy",
+                  "Start the virtual keyboard of the server", "Launch the virtual KVM",
+                  "Start the virtual server", "Switch on virtualization on the server"});
+}
+
 TEST_CASE("A word with a number behind a hyphen may be a password") {
   const Intent intent = ParseOn(
       "dell-r750", "kim is prompted to change Welcome-1, replace it by Lisbon-25 and sign in");
@@ -269,12 +311,42 @@ TEST_CASE("The one name that is left beside words of the language is the user th
   REQUIRE(intent.values.at("Rogue") == "legacy_cron");
 }
 
+TEST_CASE("A misspelt word that is left is no user to delete") {
+  const std::string rest =
+      " Make simonp Operator, enable metrics9, lock accounts after five failures.";
+  RequireRefused(
+      "dmtf-catfish",
+      {"Away with the obsolte account." + rest, "Nobody needs the unkown one any more." + rest,
+       "One user has to go, the oldst." + rest, "Somebody has to go, acordingly do that." + rest});
+}
+
 TEST_CASE("A service that is mentioned twice is wanted as one of the mentions says") {
   const Intent intent =
       ParseOn("dell-r750", "We are without a clock, so use time.lab.example as NTP server.");
   INFO(ToJson(intent).dump());
   REQUIRE(intent.refusal.empty());
   REQUIRE(intent.values.at("NTPServers") == "time.lab.example");
+}
+
+TEST_CASE("A command for a service is not undone by a mention of how it was") {
+  RequireRefused(
+      "dell-r750",
+      {"Switch IPMI back on, IPMI off was a mistake", "Enable IPMI, turning IPMI off was wrong",
+       "IPMI should be on, IPMI off broke our monitoring",
+       "Enable telnet; telnet off does not work for us",
+       "Please reopen Telnet; Telnet closed is a nuisance",
+       "Bring IPMI back, disabling IPMI was an error", "Do not disable IPMI, IPMI is to stay on",
+       "Telnet was disabled, enable Telnet again",
+       "Disable NTP, do not use time.lab.example as NTP server",
+       "Run it without NTP and never use time.lab.example as NTP server"});
+  for (const char* const text :
+       {"Disable IPMI, IPMI on was a mistake", "IPMI is still on, please turn IPMI off.",
+        "Somebody switched IPMI on, turn IPMI off again."}) {
+    const Intent intent = ParseOn("dell-r750", text);
+    INFO(text << " => " << intent.refusal);
+    REQUIRE(intent.refusal.empty());
+    REQUIRE(intent.targets == std::set<std::string>{"ipmi"});
+  }
 }
 
 TEST_CASE("A pronoun is no user") {
