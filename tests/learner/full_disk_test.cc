@@ -20,7 +20,6 @@
 #include "learner/unrolls/unroll_ledger.h"
 #include "platform/runtime/appended_file.h"
 #include "platform/runtime/atomic_file.h"
-#include "replay/wire.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/small_learner.h"
 #include "tests/replay/shard_server.h"
@@ -113,18 +112,8 @@ TEST_CASE("a rollback on a full disk tells the shards what it condemns, and then
   INFO(end);
   REQUIRE(absl::IsResourceExhausted(end));
   REQUIRE(runtime::Message(end).starts_with("versions that were condemned are not kept: "));
-  for (const std::uint64_t step : {6, 7}) {
-    proto::Item item;
-    item.set_table("unrolls");
-    item.mutable_id()->set_environment_id(1000 + step);
-    item.mutable_oldest_version()->set_epoch(1);
-    item.mutable_oldest_version()->set_step(step);
-    *item.mutable_newest_version() = item.oldest_version();
-    item.set_steps(1);
-    item.set_payload("an unroll");
-    auto parsed = replay::FromProto(item, std::size_t{1} << 20);
-    REQUIRE(shard.shard().Insert("unrolls", *parsed).ok() == (step == 6));
-  }
+  REQUIRE(TakesUnrollOf(shard, 6));
+  REQUIRE_FALSE(TakesUnrollOf(shard, 7));
 }
 
 TEST_CASE("an epoch for which the disk has no room does not begin, and the error says so") {

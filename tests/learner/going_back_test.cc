@@ -14,7 +14,6 @@
 #include "learner/learner.h"
 #include "learner/unrolls/quarantine.h"
 #include "platform/runtime/atomic_file.h"
-#include "replay/wire.h"
 #include "rl/parameters/evaluation_report.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/small_learner.h"
@@ -45,18 +44,7 @@ TEST_CASE(
   for (std::uint64_t step = 0; step < 10; ++step) {
     REQUIRE(quarantine.Contains({1, step}) == (step > good && step <= 7));
     REQUIRE_FALSE(quarantine.Contains({2, step}));
-    proto::Item item;
-    item.set_table("unrolls");
-    item.mutable_id()->set_environment_id(1000 + step);
-    item.mutable_oldest_version()->set_epoch(1);
-    item.mutable_oldest_version()->set_step(step);
-    *item.mutable_newest_version() = item.oldest_version();
-    item.set_steps(1);
-    item.set_payload("an unroll");
-    auto parsed = replay::FromProto(item, std::size_t{1} << 20);
-    REQUIRE(parsed.ok());
-    const absl::Status inserted = shard.shard().Insert("unrolls", *parsed);
-    REQUIRE(inserted.ok() == !quarantine.Contains({1, step}));
+    REQUIRE(TakesUnrollOf(shard, step) == !quarantine.Contains({1, step}));
   }
 
   std::set<std::pair<int, int>> published;

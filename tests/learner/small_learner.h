@@ -178,4 +178,19 @@ inline std::int64_t NewestCheckpoint(const LearnerSetup& setup) {
   return checkpoint->number;
 }
 
+// Whether the shard takes an unroll that was played by this step of the first epoch's policy.
+inline bool TakesUnrollOf(replay::ShardServer& shard, std::uint64_t step) {
+  proto::Item item;
+  item.set_table("unrolls");
+  item.mutable_id()->set_environment_id(1000 + step);
+  item.mutable_oldest_version()->set_epoch(1);
+  item.mutable_oldest_version()->set_step(step);
+  *item.mutable_newest_version() = item.oldest_version();
+  item.set_steps(1);
+  item.set_payload("an unroll");
+  auto parsed = replay::FromProto(item, std::size_t{1} << 20);
+  REQUIRE(parsed.ok());
+  return shard.shard().Insert("unrolls", *parsed).ok();
+}
+
 }  // namespace shoal::learner

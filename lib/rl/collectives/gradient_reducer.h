@@ -9,9 +9,8 @@
 // (rank_share.h). The first followed by the second is AllReduceSum, with the same bits.
 //
 // Every rank makes the same calls in the same order with the same sizes, from one thread at a time.
-// Each call
-// ends within GroupOptions::call_timeout plus four seconds. All ranks of the group see the same
-// error:
+// Each call ends within GroupOptions::call_timeout plus four seconds. All ranks of the group see
+// the same error:
 //   UNAVAILABLE        a rank was lost; the message names it
 //   DEADLINE_EXCEEDED  a rank did not come in time; the message names it
 //   ABORTED            a rank failed alone and said so (Abort); the message names it and its reason

@@ -249,7 +249,11 @@ std::unique_ptr<collectives::OverlappedSums> ZeroOptimiser::BeginSums(std::size_
   collectives::OverlappedSums::Calls calls;
   calls.collect = [this](std::size_t unit) { AddRows(unit); };
   calls.sum = [this](std::size_t unit) {
-    return model::GuardTorch("sum of gradients", [&] { return SumRows(unit); });
+    const absl::Status summed =
+        model::GuardTorch("sum of gradients", [&] { return SumRows(unit); });
+    // Where torch threw, the call was not made, and this rank would be a unit ahead of the others.
+    if (!summed.ok()) reducer_.Abort(summed);
+    return summed;
   };
   calls.seconds = [this] { return reducer_.communication().seconds; };
   return std::make_unique<collectives::OverlappedSums>(units_.size(), threads, std::move(calls));
