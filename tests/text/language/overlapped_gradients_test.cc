@@ -11,8 +11,10 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "rl/collectives/measured_reducer.h"
 #include "rl/collectives/overlapped_sums.h"
 #include "tests/doubles/ranks.h"
 #include "tests/text/language/small_batches.h"
@@ -65,8 +67,12 @@ std::vector<OverlappedCourse> TrainRanksBy(const OverlapSetting& setting, bool o
         at::set_num_threads(setting.threads);
         TrainerOptions options = setting.options;
         options.overlap_sums = overlaps;
+        // A reducer that is measured belongs to the one that measures it.
+        SHOAL_ASSIGN_OR_RETURN(auto all_ranks, reducer.Split(0));
+        collectives::MeasuredReducer measured(std::move(all_ranks), nullptr,
+                                              doubles::kPatientGroup.call_timeout);
         SHOAL_ASSIGN_OR_RETURN(const auto trainer,
-                               LanguageTrainer::Create(SmallGpt2(), options, reducer));
+                               LanguageTrainer::Create(SmallGpt2(), options, measured));
         OverlappedCourse& course = courses[rank];
         for (std::uint64_t step = 0; step < kOverlappedSteps; ++step) {
           SHOAL_ASSIGN_OR_RETURN(const StepReport report,
