@@ -8,6 +8,7 @@
 // Request and Reply are what gRPC serialises and parses as the method's messages.
 #pragma once
 
+#include <grpcpp/channel.h>
 #include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
