@@ -10,9 +10,6 @@
 // once, and its time is that of rank 0 from a barrier to the next one. Every rank checks the sum.
 // With --compress sums travel in bfloat16, as with learner.gradient_compression.
 // With --on-request a round runs for each line of standard input (rounds.h).
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -24,8 +21,8 @@
 
 #include "platform/runtime/log.h"
 #include "rl/collectives/launch.h"
-#include "rl/collectives/socket.h"
 #include "rl/collectives/socket_reducer.h"
+#include "tests/bench/forked_ranks.h"
 #include "tests/bench/load.h"
 #include "tests/bench/rounds.h"
 
@@ -134,28 +131,10 @@ absl::Status Lead(const Settings& settings, const collectives::RankEnvironment& 
 }
 
 absl::Status Run(const Settings& settings, std::int64_t ranks, double megabytes) {
-  collectives::RankEnvironment environment{.world_size = ranks};
-  SHOAL_ASSIGN_OR_RETURN(environment.master_listener,
-                         collectives::Listen("127.0.0.1", environment.master_port));
-  std::vector<pid_t> children;
-  for (std::int64_t rank = 1; rank < ranks; ++rank) {
-    const pid_t child = ::fork();
-    if (child != 0) {
-      children.push_back(child);
-      continue;
-    }
-    environment.rank = rank;
-    ::close(environment.master_listener);
-    ::_exit(Follow(settings, environment, megabytes).ok() ? 0 : 1);
-  }
-  const absl::Status led = Lead(settings, environment, megabytes);
-  bool whole = true;
-  for (const pid_t child : children) {
-    int end = 0;
-    whole = ::waitpid(child, &end, 0) == child && end == 0 && whole;
-  }
-  SHOAL_RETURN_IF_ERROR(led);
-  return whole ? absl::OkStatus() : runtime::Internal("a rank has failed");
+  return bench::RunForkedRanks(ranks, [&](const collectives::RankEnvironment& environment) {
+    return environment.rank == 0 ? Lead(settings, environment, megabytes)
+                                 : Follow(settings, environment, megabytes);
+  });
 }
 
 }  // namespace

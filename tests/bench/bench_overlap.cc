@@ -8,9 +8,6 @@
 // "communication" within collective calls and "exposed" what of it the backward pass does not hide,
 // on rank 0 as medians of the rounds with their ranges. Each rank has one thread and sequences of
 // random tokens, as many as the others. Every rank checks that both kinds end with the same loss.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -25,9 +22,9 @@
 #include "platform/runtime/random.h"
 #include "rl/collectives/launch.h"
 #include "rl/collectives/measured_reducer.h"
-#include "rl/collectives/socket.h"
 #include "rl/collectives/socket_reducer.h"
 #include "rl/model/policy.h"
+#include "tests/bench/forked_ranks.h"
 #include "tests/bench/load.h"
 #include "text/language/language_trainer.h"
 
@@ -148,31 +145,6 @@ absl::Status RunRank(const Settings& settings, const collectives::RankEnvironmen
   return absl::OkStatus();
 }
 
-absl::Status Run(const Settings& settings) {
-  collectives::RankEnvironment environment{.world_size = settings.ranks};
-  SHOAL_ASSIGN_OR_RETURN(environment.master_listener,
-                         collectives::Listen("127.0.0.1", environment.master_port));
-  std::vector<pid_t> children;
-  for (std::int64_t rank = 1; rank < settings.ranks; ++rank) {
-    const pid_t child = ::fork();
-    if (child != 0) {
-      children.push_back(child);
-      continue;
-    }
-    environment.rank = rank;
-    ::close(environment.master_listener);
-    ::_exit(RunRank(settings, environment).ok() ? 0 : 1);
-  }
-  const absl::Status led = RunRank(settings, environment);
-  bool whole = true;
-  for (const pid_t child : children) {
-    int end = 0;
-    whole = ::waitpid(child, &end, 0) == child && end == 0 && whole;
-  }
-  SHOAL_RETURN_IF_ERROR(led);
-  return whole ? absl::OkStatus() : runtime::Internal("a rank has failed");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -187,7 +159,10 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", settings.rounds, "after one to warm up")->check(CLI::PositiveNumber);
   app.add_option("--steps", settings.steps, "of a round")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
-  const absl::Status status = Run(settings);
+  const absl::Status status =
+      bench::RunForkedRanks(settings.ranks, [&](const collectives::RankEnvironment& environment) {
+        return RunRank(settings, environment);
+      });
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench_overlap: %s\n", runtime::Message(status).c_str());
   return 1;
