@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "cli/cluster/child_process.h"
-#include "cli/commands/scratch_folder.h"
 #include "placement/found_line.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/scratch_folder.h"
 
 namespace shoal::cli {
 namespace {
@@ -98,7 +98,7 @@ absl::Status CheckPlacer(const PlacerTask& task) {
 
 absl::StatusOr<placement::Found> RunPlacer(const PlacerTask& task, placement::Simulator& simulator,
                                            const placement::SearchOptions& options) {
-  const ScratchFolder scratch;
+  const runtime::ScratchFolder scratch;
   const std::string log = scratch.path().empty() ? "" : scratch.path() + "/placer.log";
   SHOAL_ASSIGN_OR_RETURN(const std::unique_ptr<ChildProcess> child,
                          ChildProcess::Start({.name = "placer",

@@ -7,15 +7,15 @@
 #include <string>
 #include <utility>
 
-#include "cli/commands/scratch_folder.h"
 #include "platform/display/live_line.h"
+#include "platform/runtime/scratch_folder.h"
 #include "redfish/discovery/discover.h"
 
 namespace shoal::cli {
 
 absl::StatusOr<std::shared_ptr<const redfish::Capture>> CrawlPresent(
     discovery::CrawlOptions crawl, const std::function<bool()>& stop) {
-  const ScratchFolder folder;
+  const runtime::ScratchFolder folder;
   if (folder.path().empty()) return runtime::Internal("cannot make a temporary folder");
   crawl.sessions = true;
   const discovery::Discovery discovery = {.source = crawl.connection.address,

@@ -22,7 +22,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,6 +31,7 @@
 
 #include "cli/cluster/child_process.h"
 #include "platform/runtime/atomic_file.h"
+#include "platform/runtime/scratch_folder.h"
 
 namespace shoal {
 namespace {
@@ -65,27 +65,6 @@ std::vector<json> Lines(const std::string& path) {
   }
   return lines;
 }
-
-class TemporaryFolder {
- public:
-  static absl::StatusOr<TemporaryFolder> Create() {
-    std::string path = (fs::temp_directory_path() / "bench-end-to-end-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) return runtime::Internal("no folder " + path);
-    return TemporaryFolder(path);
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-
-  std::string path_;
-};
 
 std::vector<std::string> CommandOf(const Settings& settings, const std::string& task, int seed,
                                    const std::string& folder) {
@@ -151,7 +130,8 @@ absl::StatusOr<Watched> Watch(cli::ChildProcess& process, const std::string& eva
 }
 
 absl::StatusOr<json> Measure(const Settings& settings, const std::string& task, int seed) {
-  SHOAL_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  const runtime::ScratchFolder folder;
+  if (folder.path().empty()) return runtime::Internal("cannot make a temporary folder");
   const std::string run = folder.path() + "/run/";
   const std::string log = folder.path() + "/output.log";
   const double start = Now();

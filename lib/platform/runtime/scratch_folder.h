@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for the files of one command, which is removed with all that is in it.
+// A folder for the files of one command, which is removed with all that is in it. A value that one
+// thread uses.
 #pragma once
 
 #include <string>
 
-namespace shoal::cli {
+namespace shoal::runtime {
 
 class ScratchFolder {
  public:
@@ -22,4 +23,4 @@ class ScratchFolder {
   std::string path_;
 };
 
-}  // namespace shoal::cli
+}  // namespace shoal::runtime

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/scratch_folder.h"
+#include "platform/runtime/scratch_folder.h"
 
 #include <stdlib.h>
 
 #include <filesystem>
 #include <system_error>
 
-namespace shoal::cli {
+namespace shoal::runtime {
 
 ScratchFolder::ScratchFolder() {
   std::error_code error;
@@ -19,4 +19,4 @@ ScratchFolder::~ScratchFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace shoal::cli
+}  // namespace shoal::runtime
