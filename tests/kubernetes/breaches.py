@@ -50,6 +50,9 @@ VERSION = "1.37"
 RUNS = "/shoal/runs"
 # Arguments that are the launcher's of ranks.
 LAUNCHER = ("--world-size=", "--nodes=", "--rendezvous=")
+# The argument of a file that names processes, and the end of a name that follows from a ConfigMap's content.
+LIST = re.compile(r"--set=cluster\.(replay|inference)_file=(/\S+)")
+HASHED = re.compile(r"-[bcdfghkmt2456789]{10}$")
 # A port that no manifest names.
 UNDECLARED_PORT = 1
 # Ports of this range are the kernel's choice, as those at which ranks wait for their neighbours in the ring.
@@ -213,16 +216,12 @@ def references(objects: list[Object]) -> list[str]:
             if not any(mount["mountPath"] == RUNS and not mount.get("readOnly") for mount in mounts):
                 found.append(f"{where}: it has a run, but nothing that it may write is at {RUNS}")
         for path in (path for text in texts for path in re.findall(r"(?:^|=)(/\S+)", text)):
-            mount = next((one for one in mounts if path.startswith(one["mountPath"] + "/")), None)
-            if mount is None:
+            if _mount(container, path) is None:
                 found.append(f"{where}: {path} is on no volume")
                 continue
-            config = volumes.get(mount["name"], {}).get("configMap")
-            if config is None:
-                continue
-            key = path.removeprefix(mount["mountPath"] + "/")
-            if key not in (find(objects, "ConfigMap", config["name"]) or {"data": {}})["data"]:
-                found.append(f"{where}: ConfigMap {config['name']} has no key {key}")
+            name, key = _config_file(pod, container, path)
+            if name and key not in (find(objects, "ConfigMap", name) or {"data": {}})["data"]:
+                found.append(f"{where}: ConfigMap {name} has no key {key}")
     for job in of_kind(objects, "TrainJob"):
         runtime = job["spec"]["runtimeRef"]["name"]
         if find(objects, "TrainingRuntime", runtime) is None:
@@ -230,6 +229,44 @@ def references(objects: list[Object]) -> list[str]:
     for budget in of_kind(objects, "PodDisruptionBudget"):
         if not any(matches(budget["spec"]["selector"], pod.labels) for pod in made):
             found.append(f"PodDisruptionBudget {budget['metadata']['name']} selects no pod")
+    return found
+
+
+def _mount(container: Object, path: str) -> Object | None:
+    """Returns where a container finds a path, or nothing."""
+    return next((one for one in container.get("volumeMounts", []) if path.startswith(one["mountPath"] + "/")), None)
+
+
+def _config_file(pod: Pod, container: Object, path: str) -> tuple[str, str]:
+    """Returns the ConfigMap and the key that a path is of, or two empty names."""
+    mount = _mount(container, path)
+    volume = next((one for one in pod.spec.get("volumes", []) if mount and one["name"] == mount["name"]), {})
+    name = volume.get("configMap", {}).get("name", "")
+    return (name, path.removeprefix(mount["mountPath"] + "/")) if name else ("", "")
+
+
+def _lists(objects: list[Object], pod: Pod, container: Object) -> Iterator[tuple[str, str, str]]:
+    """Returns for each file that names processes of a kind the kind, such as replay, the path, and what it holds."""
+    for text in arguments(objects, pod, container):
+        if named := LIST.match(text):
+            name, key = _config_file(pod, container, named[2])
+            yield named[1], named[2], (find(objects, "ConfigMap", name) or {"data": {}})["data"].get(key, "")
+
+
+def reread(objects: list[Object]) -> list[str]:
+    """A file that processes read again while they run changes without a restart: its ConfigMap's name has no hash, and
+    it is mounted as a whole. Who connects to replay or inference gets the addresses by such a file."""
+    found = []
+    for pod, container, where in _containers(pods(objects)):
+        for text in arguments(objects, pod, container):
+            if fixed := re.match(r"--set=cluster\.(replay|inference)=", text):
+                found.append(f"{where}: a change of cluster.{fixed[1]} starts it anew")
+        for _, path, _ in _lists(objects, pod, container):
+            name, _ = _config_file(pod, container, path)
+            if HASHED.search(name):
+                found.append(f"{where}: a change of {path} renames {name} and starts it anew")
+            if "subPath" in (_mount(container, path) or {}):
+                found.append(f"{where}: {path} is mounted by subPath, so it never changes")
     return found
 
 
@@ -331,8 +368,7 @@ def told(objects: list[Object]) -> dict[str, set[tuple[str, int]]]:
         if "MASTER_ADDR" in variables:
             texts.append(f"{variables['MASTER_ADDR']}:{variables['MASTER_PORT']}")
         # A shard reads the list of shards, too, but only to count them.
-        if pod.component != "replay" and any("cluster.replay_file=" in text for text in texts):
-            texts.append(find(objects, "ConfigMap", "replay-shards")["data"]["shards"])
+        texts += [listed for kind, _, listed in _lists(objects, pod, container) if kind != pod.component]
         found = {(host, int(port)) for text in texts for host, port in ADDRESS.findall(text)}
         addresses.setdefault(pod.name, set()).update(found)
     return addresses
@@ -347,16 +383,14 @@ def addresses(objects: list[Object]) -> list[str]:
             if not targets:
                 found.append(f"{name}: {host} is the name of no pod and no Service with pods")
             found += [f"{name}: {pod.name} has no port {port}" for pod in targets if port not in pod.ports().values()]
-    actors = [pod for pod in made if pod.component == "actor"]
-    listed = told(objects)[actors[0].name] if actors else set()
-    shards = find(objects, "ConfigMap", "replay-shards")["data"]["shards"].split()
-    for component, names in (
-        ("inference", {host for host, _ in listed}),
-        ("replay", {one.split(":")[0] for one in shards}),
-    ):
-        for pod in made:
-            if pod.component == component and names.isdisjoint(pod.names()):
-                found.append(f"nobody is told of {pod.name}")
+    for reader, container, where in _containers(made):
+        for kind, _, listed in _lists(objects, reader, container):
+            names = {line.split(":")[0] for line in listed.split()}
+            found += [
+                f"{where}: it is not told of {pod.name}"
+                for pod in made
+                if pod.component == kind and names.isdisjoint(pod.names())
+            ]
     return found
 
 
@@ -495,4 +529,4 @@ def _value(texts: list[str], flag: str) -> str:
     return next((text.removeprefix(flag) for text in texts if text.startswith(flag)), "")
 
 
-RULES = [schema, hardening, probes, services, references, queues, autoscaling, addresses, network, programs]
+RULES = [schema, hardening, probes, services, references, reread, queues, autoscaling, addresses, network, programs]

@@ -162,6 +162,31 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
         "PodDisruptionBudget replay selects no pod",
     ),
     (
+        "dev",
+        lambda o: container(o, "StatefulSet", "actor")["args"].append(
+            '--set=cluster.inference=["inference-0.inference:5000"]'
+        ),
+        breaches.reread,
+        "a change of cluster.inference starts it anew",
+    ),
+    (
+        "multi-gpu",
+        lambda o: find(o, "ConfigMap", "inference-servers")["metadata"].update(name="inference-servers-5fk8m2td9c")
+        or next(one for one in pod_spec(o, "Job", "observer")["volumes"] if one["name"] == "servers").update(
+            configMap={"name": "inference-servers-5fk8m2td9c"}
+        ),
+        breaches.reread,
+        "observer/observer: a change of /etc/shoal/inference/servers renames inference-servers-5fk8m2td9c",
+    ),
+    (
+        "dev",
+        lambda o: next(one for one in container(o, "StatefulSet", "actor")["volumeMounts"] if one["name"] == "servers").update(
+            subPath="."
+        ),
+        breaches.reread,
+        "actor-0/actor: /etc/shoal/inference/servers is mounted by subPath",
+    ),
+    (
         "single-gpu",
         lambda o: find(o, "StatefulSet", "actor")["spec"].update(replicas=1),
         breaches.autoscaling,
@@ -177,21 +202,21 @@ BREAKS: list[tuple[str, Break, Callable, str]] = [
     ),
     (
         "dev",
-        lambda o: cluster(o).update(INFERENCE='["inference.inference-0:5000"]'),
+        lambda o: find(o, "ConfigMap", "inference-servers")["data"].update(servers="inference.inference-0:5000"),
         breaches.addresses,
         "the name of no pod",
     ),
     (
         "multi-gpu",
-        lambda o: cluster(o).update(INFERENCE='["inference-0.inference:5000"]'),
+        lambda o: find(o, "ConfigMap", "inference-servers")["data"].update(servers="inference-0.inference:5000"),
         breaches.addresses,
-        "nobody is told of inference-1",
+        "actor-1/actor: it is not told of inference-1",
     ),
     (
         "multi-gpu",
         lambda o: find(o, "StatefulSet", "replay")["spec"].update(replicas=5),
         breaches.addresses,
-        "nobody is told of replay-4",
+        "it is not told of replay-4",
     ),
     (
         "dev",

@@ -9,7 +9,7 @@ import urllib.request
 
 import network
 import sandbox
-from manifests import build, pods
+from manifests import build, find, pods
 from network_policies import may_connect
 
 PATIENCE = 240
@@ -21,11 +21,13 @@ class Dev(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.objects = build("dev")
+        # The second server is started later.
+        find(cls.objects, "StatefulSet", "inference")["spec"]["replicas"] = 2
         folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.node = sandbox.Node(cls.objects, pathlib.Path(folder))
         cls.addClassCleanup(cls.node.close)
         cls.pods = {pod.name: pod for pod in pods(cls.objects)}
-        cls.processes = {name: cls.node.start(pod) for name, pod in cls.pods.items()}
+        cls.processes = {name: cls.node.start(pod) for name, pod in cls.pods.items() if name != "inference-1"}
         cls.observer = cls.processes["observer"]
         cls.serving = [one for one in cls.processes.values() if one is not cls.observer]
         cls.seen: set[tuple[str, str, int]] = set()
@@ -55,7 +57,31 @@ class Dev(unittest.TestCase):
         self.assertTrue(list(runs.glob("kubernetes/checkpoints/*")))
         self.assertTrue(list(runs.glob("cartpole-*/report.html")))
 
-    def test_4_policies_allow_every_connection_that_was_made(self) -> None:
+    def test_4_actors_that_run_find_servers_that_are_added_and_leave_those_that_are_removed(self) -> None:
+        added = self.node.start(self.pods["inference-1"])
+        self.serving.append(added)
+        for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
+            self.node.await_probe(added, kind, PATIENCE)
+        actor, removed = self.processes["actor-0"], self.processes["inference-0"]
+        first, second = "inference-0.inference:5000", "inference-1.inference:5000"
+        self.node.change("inference-servers", servers=f"{first}\n{second}\n")
+        self.await_output(actor, "event=inference_servers_changed servers=2")
+        # All environments of this job are one block, which one of two servers has and the last one must have.
+        self.node.change("inference-servers", servers=f"{second}\n")
+        self.await_output(actor, "event=inference_servers_changed servers=1")
+        self.await_output(added, 'event=stream_opened client="actor ')
+
+        def moved() -> bool:
+            self.seen.update(self.node.connections())
+            return (removed.address, 5000) not in actor.connections() and (added.address, 5000) in actor.connections()
+
+        self.assertTrue(network.eventually(moved, PATIENCE), self.node.logs())
+        self.assertIsNone(actor.child.poll(), actor.output())
+
+    def await_output(self, process: sandbox.Process, text: str) -> None:
+        self.assertTrue(network.eventually(lambda: text in process.output(), PATIENCE), f"{text}\n{self.node.logs()}")
+
+    def test_5_policies_allow_every_connection_that_was_made(self) -> None:
         for source, target, port in sorted(self.seen):
             self.assertTrue(
                 may_connect(self.objects, self.pods[source], self.pods[target], port),
@@ -73,12 +99,12 @@ class Dev(unittest.TestCase):
             components,
         )
 
-    def test_5_the_learner_counts_what_the_autoscaler_reads(self) -> None:
+    def test_6_the_learner_counts_what_the_autoscaler_reads(self) -> None:
         address = self.processes["learner-0"].address
         with urllib.request.urlopen(f"http://{address}:9100/metrics", timeout=10) as answer:
             self.assertIn('shoal_learner_phase_seconds_total{phase="waiting"}', answer.read().decode())
 
-    def test_6_every_pod_ends_within_its_grace_when_it_is_asked_to(self) -> None:
+    def test_7_every_pod_ends_within_its_grace_when_it_is_asked_to(self) -> None:
         for process in self.serving:
             self.assertEqual(process.stop(), 0, f"{process.pod.name}: {process.output()[-2000:]}")
 

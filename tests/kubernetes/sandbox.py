@@ -35,8 +35,9 @@ ESTABLISHED = "01"
 def without_gpus(objects: list[Object], learner: str, ranks: int) -> None:
     """Makes an overlay of the main job on GPUs one of CartPole on CPUs, with one shard and one inference server. The
     learner is a workload of the kind `learner`, whose pods get `ranks` ranks each."""
-    cluster(objects).update(JOB="cartpole.toml", INFERENCE='["inference-0.inference:5000"]')
+    cluster(objects).update(JOB="cartpole.toml")
     find(objects, "ConfigMap", "replay-shards")["data"]["shards"] = "replay-0.replay:5000\n"
+    find(objects, "ConfigMap", "inference-servers")["data"]["servers"] = "inference-0.inference:5000\n"
     pod_spec(objects, "StatefulSet", "inference")["containers"][0]["args"].remove("--set=inference.device=cuda")
     spec = pod_spec(objects, learner, "learner")
     del spec["initContainers"]
@@ -238,11 +239,24 @@ class Node:
         source = self.claim(claim["claimName"]) if claim else own / mount["name"]
         source.mkdir(parents=True, exist_ok=True)
         if "configMap" in volume:
-            for key, value in find(self.objects, "ConfigMap", volume["configMap"]["name"])["data"].items():
-                (source / key).write_text(value)
+            self._write(volume["configMap"]["name"], source)
         os.chown(source, -1, pod.spec["securityContext"]["fsGroup"])
         source.chmod(0o2775)
         return {"source": str(source), "target": mount["mountPath"], "writable": not mount.get("readOnly", False)}
+
+    def _write(self, config_map: str, folder: pathlib.Path) -> None:
+        for key, value in find(self.objects, "ConfigMap", config_map)["data"].items():
+            # As in a cluster, a reader sees the old file or the new one.
+            (folder / f"..{key}").write_text(value)
+            (folder / f"..{key}").rename(folder / key)
+
+    def change(self, config_map: str, **data: str) -> None:
+        """Changes keys of a ConfigMap, also where pods that run have mounted it."""
+        find(self.objects, "ConfigMap", config_map)["data"].update(data)
+        for process in self.processes:
+            for volume in process.pod.spec["volumes"]:
+                if volume.get("configMap", {}).get("name") == config_map:
+                    self._write(config_map, process.log.parent / volume["name"])
 
     def claim(self, name: str) -> pathlib.Path:
         """Returns the folder that is the volume of a claim."""
