@@ -39,15 +39,6 @@ absl::Status Check(const ActorConfig& config) {
     return runtime::InvalidArgument(
         "environment.gymnasium.name is empty: it names the environment, as in CartPole-v1");
   }
-  if (!config.cluster.inference_file.empty()) {
-    return runtime::InvalidArgument(
-        "cluster.inference_file is set, and actors of Gymnasium do not read it: name the servers "
-        "in cluster.inference");
-  }
-  if (!config.actor.health_listen.empty()) {
-    return runtime::InvalidArgument(
-        "actor.health_listen is set, and actors of Gymnasium serve metrics alone: set it to \"\"");
-  }
   if (config.actor.policy_id != 0) {
     return runtime::InvalidArgument(
         "actor.policy_id is not 0: actors of Gymnasium name no policy among several");
@@ -71,13 +62,10 @@ absl::StatusOr<std::vector<std::string>> GymnasiumCommand(const ActorConfig& con
   SHOAL_RETURN_IF_ERROR(Actor::Check(config));
   SHOAL_RETURN_IF_ERROR(Check(config));
   const ActorOptions& options = config.actor;
-  const std::vector<std::string>& servers = config.cluster.inference;
   const auto environments = static_cast<std::uint64_t>(options.environments);
   std::vector<std::string> command = {config.environment.gymnasium.python,
                                       "-c",
                                       Start(),
-                                      "--inference",
-                                      servers[config.index % servers.size()],
                                       "--environment",
                                       config.environment.gymnasium.name,
                                       "--environments",
@@ -89,7 +77,15 @@ absl::StatusOr<std::vector<std::string>> GymnasiumCommand(const ActorConfig& con
   const auto add = [&command](const std::string& flag, const std::string& value) {
     command.insert(command.end(), {flag, value});
   };
+  const std::string& file = config.cluster.inference_file;
+  const std::vector<std::string>& servers = config.cluster.inference;
+  if (file.empty()) {
+    add("--inference", servers[config.index % servers.size()]);
+  } else {
+    add("--inference-file", file);
+  }
   if (!options.metrics_listen.empty()) add("--metrics", options.metrics_listen);
+  if (!options.health_listen.empty()) add("--health", options.health_listen);
   if (!options.evaluates()) return command;
   const std::int64_t counted = options.evaluate_counted;
   add("--evaluate", std::to_string(counted > 0 ? std::min(counted, options.evaluate_episodes)

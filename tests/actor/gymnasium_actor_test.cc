@@ -40,6 +40,7 @@ struct Setting {
 TEST_CASE("Actors of Gymnasium share environments and servers out, and train by their own seed") {
   Setting setting;
   setting.options.metrics_listen = "127.0.0.1:7";
+  setting.options.health_listen = "127.0.0.1:8";
   const auto first = GymnasiumCommand(setting.config(0)).value();
   const auto fourth = GymnasiumCommand(setting.config(3)).value();
   REQUIRE(first.front() == "python");
@@ -49,11 +50,21 @@ TEST_CASE("Actors of Gymnasium share environments and servers out, and train by 
   REQUIRE(Setting::ValueOf(fourth, "--first-environment") == "24");
   REQUIRE(Setting::ValueOf(first, "--inference") == "127.0.0.1:1");
   REQUIRE(Setting::ValueOf(fourth, "--inference") == "127.0.0.1:2");
+  REQUIRE(Setting::ValueOf(first, "--inference-file") == "nothing");
   REQUIRE(Setting::ValueOf(first, "--metrics") == "127.0.0.1:7");
+  REQUIRE(Setting::ValueOf(first, "--health") == "127.0.0.1:8");
   REQUIRE(Setting::ValueOf(first, "--evaluate") == "nothing");
   const std::string seed = Setting::ValueOf(first, "--seed");
   setting.run.seed = 2;
   REQUIRE(Setting::ValueOf(GymnasiumCommand(setting.config(0)).value(), "--seed") != seed);
+}
+
+TEST_CASE("Actors of Gymnasium read the file of servers, in place of those named beside it") {
+  Setting setting;
+  setting.cluster.inference_file = "run/servers";
+  const auto command = GymnasiumCommand(setting.config(1)).value();
+  REQUIRE(Setting::ValueOf(command, "--inference-file") == "run/servers");
+  REQUIRE(Setting::ValueOf(command, "--inference") == "nothing");
 }
 
 TEST_CASE("An evaluation of Gymnasium plays what counts under each policy, into the file") {
@@ -84,12 +95,6 @@ TEST_CASE("What an environment of Gymnasium cannot do is refused by the knob's n
   REQUIRE(refusal([](Setting& s) {
             s.environment.gymnasium.name = "";
           }).starts_with("environment.gymnasium.name"));
-  REQUIRE(refusal([](Setting& s) {
-            s.options.health_listen = "127.0.0.1:0";
-          }).starts_with("actor.health_listen"));
-  REQUIRE(refusal([](Setting& s) {
-            s.cluster.inference_file = "servers";
-          }).starts_with("cluster.inference_file"));
   REQUIRE(refusal([](Setting& s) { s.options.policy_id = 1; }).starts_with("actor.policy_id"));
   REQUIRE(refusal([](Setting& s) {
             s.environment.faults.rate = 0.1;

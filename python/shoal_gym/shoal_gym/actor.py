@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays several environments on one stream to inference, and opens it again when it ends."""
+"""Plays several environments on one stream to inference, and opens it again when it ends, or to another server."""
 import collections
 import os
 import random
 import sys
+import threading
 import time
 
 import grpc
@@ -19,11 +20,13 @@ class Actor:
     """All environments are stepped by the calling thread, those together whose answers came together. run() returns when
     `is_done(steps)` says so or when no environment plays on.
 
+    When `servers` has another server for this actor, the episodes under way are begun anew there as after a restart.
     Rows keep their order: a row that must be sent again takes the later ones of its environment with it.
     """
 
-    def __init__(self, address, spec, players, ended, evaluate, is_done):
-        self._address = address
+    def __init__(self, servers, spec, players, ended, evaluate, is_done, metrics):
+        self._servers = servers
+        self._metrics = metrics
         self._spec = spec
         self._ended = ended
         self._players = {player.environment_id: player for player in players}
@@ -35,30 +38,53 @@ class Actor:
         self._fenced = set()
         # The steps of all environments so far.
         self.steps = 0
+        # Up to where time has been counted.
+        self._mark = time.monotonic()
         self._reported = (time.monotonic(), 0)
 
     def run(self):
         """Raises Refused when going on is pointless."""
         pause = 0.1
-        name = f"shoal-gym-actor {os.getpid()}"
-        with grpc.insecure_channel(self._address) as channel:
-            while True:
-                connected = time.monotonic()
-                try:
-                    stream = ActStream(channel, name, self._spec)
-                    try:
-                        self._play(stream)
-                        return
-                    finally:
-                        stream.close()
-                except Disconnected as error:
-                    print(f"event=disconnected server={self._address} reason={str(error)!r}", file=sys.stderr)
-                pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
-                time.sleep(pause * random.uniform(0.5, 1))
+        while True:
+            address = self._servers.current()
+            connected = time.monotonic()
+            try:
+                self._connect(address)
+                return
+            except Disconnected as error:
+                self._count_wait("connection")
+                moves = self._servers.current() != address
+                event = "inference_server_changed" if moves else "disconnected"
+                print(f"event={event} server={address} reason={str(error)!r}", file=sys.stderr, flush=True)
+            if moves:
+                self._server_epoch = None
+                continue
+            pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
+            time.sleep(pause * random.uniform(0.5, 1))
+
+    def _connect(self, address):
+        ended = threading.Event()
+        with grpc.insecure_channel(address) as channel:
+            stream = ActStream(channel, f"shoal-gym-actor {os.getpid()}", self._spec)
+            try:
+                self._count_wait("connection")
+                self._servers.watch(address, ended, stream.close)
+                self._play(stream)
+            finally:
+                ended.set()
+                stream.close()
+
+    def _count_wait(self, reason):
+        """Counts the time since the last call, in which all environments waited alike, as they have one thread."""
+        now = time.monotonic()
+        self._metrics.count_wait(reason, (now - self._mark) * len(self._players))
+        self._mark = now
 
     def _play(self, stream):
         self._send(stream, self._rows_to_begin_with(stream.server_epoch))
+        self._count_wait("environment")
         for answers in stream.answers():
+            self._count_wait("inference")
             rows = []
             overloaded = set()
             for environment_id, sequence, status, action, resumed in answers:
@@ -66,18 +92,21 @@ class Actor:
                 row = next((row for row in pending if row.sequence == sequence), None)
                 if row is None:
                     continue
+                self._metrics.count_row(status)
                 if status in (Status["ROW_OVERLOADED"], Status["ROW_EXPIRED"]):
                     overloaded.add(environment_id)
                     continue
                 pending.remove(row)
                 if status == Status["ROW_FENCED"]:
                     self._fenced.add(environment_id)
+                    self._metrics.count_fenced()
                     pending.clear()
                     self._players[environment_id].give_up()
                     rows.extend(self._rows_of_the_rested())
                 elif status == Status["ROW_OK"] and environment_id not in self._fenced:
                     rows.extend(self._players[environment_id].step(action))
                     self.steps += 1
+                    self._metrics.count_step()
                 elif resumed is not None:
                     pending.clear()
                     rows.extend(self._players[environment_id].resume(resumed))
@@ -85,6 +114,7 @@ class Actor:
             again = [row for environment_id in overloaded for row in self._pending[environment_id]]
             stream.send(again, self._mode, delay=_OVERLOAD_DELAY)
             self._report()
+            self._count_wait("environment")
             if self._is_done(self.steps) or not any(self._pending.values()):
                 break
         if len(self._fenced) == len(self._players):
@@ -100,6 +130,7 @@ class Actor:
             if known:
                 rows.extend(pending)
             elif environment_id not in self._fenced:
+                self._metrics.count_forgotten(0 if player.rests() else 1)
                 rows.extend(player.begin_again())
             pending.clear()
         return rows

@@ -10,11 +10,14 @@ import contextlib
 import signal
 import sys
 
-from shoal_gym import environment, messages, metrics
+from shoal_gym import environment, messages
 from shoal_gym.act_stream import Refused
 from shoal_gym.actor import Actor
 from shoal_gym.episode_player import EndedEpisodes, EpisodePlayer, OwnEpisodes, SharedEpisodes
 from shoal_gym.evaluation_log import EvaluationLog
+from shoal_gym.health import HealthServer
+from shoal_gym.inference_servers import InferenceServers
+from shoal_gym.metrics import ActorMetrics
 
 # Set in the ids of evaluations, so that they never coincide with those of training.
 _EVALUATION = 1 << 63
@@ -34,6 +37,13 @@ def _policy(text):
     return text
 
 
+def _address(text):
+    port = text.rpartition(":")[2]
+    if not port.isdecimal() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' has no port from 0 to 65535")
+    return text
+
+
 def _fail(code, error):
     print(f"error: {error}", file=sys.stderr)
     sys.exit(code)
@@ -41,7 +51,11 @@ def _fail(code, error):
 
 def _arguments():
     parser = argparse.ArgumentParser(description="Plays a Gymnasium environment for a Shoal cluster.")
-    parser.add_argument("--inference", required=True, metavar="HOST:PORT", help="the inference server, or unix:PATH")
+    servers = parser.add_mutually_exclusive_group(required=True)
+    servers.add_argument("--inference", metavar="HOST:PORT", help="the inference server, or unix:PATH")
+    servers.add_argument("--inference-file", metavar="FILE",
+                         help="names inference servers, one a line, and is read again while the actor plays; "
+                              "actors take them in turn, by --first-environment")
     parser.add_argument("--environment", required=True, metavar="NAME",
                         help="such as CartPole-v1, ALE/Pong-v5 (extra atari) or my_package:MyTask-v0")
     parser.add_argument("--environments", type=_count, default=8, help="how many are played at once (8)")
@@ -58,7 +72,9 @@ def _arguments():
     parser.add_argument("--evaluate-seconds", type=float, default=0,
                         help="begin no episode of --evaluate but the first of each policy after so many seconds; 0: all")
     parser.add_argument("--output", metavar="FILE", help="write the episodes of --evaluate there, one JSON object a line")
-    parser.add_argument("--metrics", metavar="HOST:PORT", help="serve metrics there; default: none")
+    parser.add_argument("--metrics", type=_address, metavar="HOST:PORT", help="serve metrics there; default: none")
+    parser.add_argument("--health", type=_address, metavar="HOST:PORT",
+                        help="serve gRPC's health service there; default: none")
     return parser.parse_args()
 
 
@@ -87,34 +103,53 @@ def _make(arguments, closing):
         _fail(_PERMANENT, f"{arguments.environment} cannot be made: {reason}")
 
 
-def _ended(arguments, closing):
+def _ended(arguments, closing, metrics):
     planned = (arguments.evaluate or 0) * len(arguments.policies)
-    if not arguments.evaluate or not arguments.output:
-        return EndedEpisodes(planned or 100)
-    log = EvaluationLog(arguments.output, arguments.environment, planned)
-    closing.callback(log.close)
-    return EndedEpisodes(planned, log.add)
+    readers = [lambda episode, steps, total: metrics.count_episode(steps, total)]
+    if arguments.evaluate and arguments.output:
+        log = EvaluationLog(arguments.output, arguments.environment, planned)
+        closing.callback(log.close)
+        readers.append(log.add)
+
+    def tell(*ended):
+        for reader in readers:
+            reader(*ended)
+
+    return EndedEpisodes(planned or 100, tell)
 
 
-def _serve_metrics(arguments, actor, ended):
-    if not arguments.metrics:
-        return
+def _servers(arguments):
     try:
-        metrics.serve(arguments.metrics, actor, ended)
+        return InferenceServers(arguments.inference, arguments.inference_file,
+                                arguments.first_environment // arguments.environments)
+    except ValueError as error:
+        _fail(_PERMANENT, error)
+
+
+def _serve(flag, address, start):
+    try:
+        return start(address) if address else None
     except OSError as error:
-        _fail(_REFUSED, f"--metrics {arguments.metrics}: {error}")
+        _fail(_REFUSED, f"{flag} {address}: {error}")
 
 
 def main():
     arguments = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    metrics = ActorMetrics()
+    servers = _servers(arguments)
     with contextlib.ExitStack() as closing:
         environments = list(_make(arguments, closing))
-        ended = _ended(arguments, closing)
+        ended = _ended(arguments, closing, metrics)
         limit = None if arguments.evaluate else arguments.steps
-        actor = Actor(arguments.inference, environment.spec_of(environments[0]), _players(arguments, environments, ended),
-                      ended, bool(arguments.evaluate), lambda steps: limit is not None and steps >= limit)
-        _serve_metrics(arguments, actor, ended)
+        actor = Actor(servers, environment.spec_of(environments[0]), _players(arguments, environments, ended), ended,
+                      bool(arguments.evaluate), lambda steps: limit is not None and steps >= limit, metrics)
+        _serve("--metrics", arguments.metrics, metrics.serve)
+        health = _serve("--health", arguments.health, HealthServer)
+        if health:
+            # What is called last ends first: whoever asks hears it before environments are closed, which may take long.
+            closing.callback(health.stop)
+            health.set_serving()
         try:
             actor.run()
         except Refused as error:

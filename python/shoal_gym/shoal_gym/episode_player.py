@@ -38,13 +38,11 @@ class EndedEpisodes:
 
     def __init__(self, window, on_end=lambda episode, steps, total: None):
         self.count = 0
-        self.total = 0.0
         self._on_end = on_end
         self._returns = collections.deque(maxlen=window)
 
     def add(self, episode, steps, total):
         self.count += 1
-        self.total += total
         self._returns.append(total)
         self._on_end(episode, steps, total)
 

@@ -10,4 +10,4 @@ if [ ! -x "$python" ]; then
   echo "skipped: no .deps/gymnasium; type: deploy/install.sh install_gymnasium (0.3 GB)"
   exit 77
 fi
-exec "$python" -B -m unittest protocol_test command_test actor_test train_test "$@"
+exec "$python" -B -m unittest protocol_test serving_test command_test actor_test train_test "$@"

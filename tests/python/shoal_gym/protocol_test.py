@@ -6,7 +6,6 @@ import socket
 import tempfile
 import threading
 import unittest
-import urllib.request
 from concurrent import futures
 from pathlib import Path
 
@@ -142,19 +141,26 @@ class Server:
         return [row[1:] for row in self.taken if row[0] == environment_id]
 
 
+def play(test, servers, environments, is_done, metrics=None):
+    """Plays until `is_done(steps)`, at most 20 s. Returns the episodes that ended."""
+    from shoal_gym import actor, environment, episode_player
+    from shoal_gym.metrics import ActorMetrics
+    metrics = metrics or ActorMetrics()
+    ended = episode_player.EndedEpisodes(100, lambda _, steps, total: metrics.count_episode(steps, total))
+    players = [episode_player.EpisodePlayer(made, number, (1, number), episode_player.OwnEpisodes(), ended)
+               for number, made in enumerate(environments)]
+    playing = actor.Actor(servers, environment.spec_of(environments[0]), players, ended, False, is_done, metrics)
+    thread = threading.Thread(target=playing.run, daemon=True)
+    thread.start()
+    thread.join(20)
+    test.assertFalse(thread.is_alive())
+    return ended
+
+
 class ProtocolTest(unittest.TestCase):
     def play(self, server, environments, steps):
-        from shoal_gym import actor, environment, episode_player
-        ended = episode_player.EndedEpisodes(100)
-        players = [episode_player.EpisodePlayer(made, number, (1, number), episode_player.OwnEpisodes(), ended)
-                   for number, made in enumerate(environments)]
-        playing = actor.Actor(server.address, environment.spec_of(environments[0]), players, ended, False,
-                              lambda taken: taken >= steps)
-        thread = threading.Thread(target=playing.run, daemon=True)
-        thread.start()
-        thread.join(20)
-        self.assertFalse(thread.is_alive())
-        return ended
+        from shoal_gym.inference_servers import InferenceServers
+        return play(self, InferenceServers(server.address), environments, lambda taken: taken >= steps)
 
     def test_an_episode_is_a_first_row_rows_with_rewards_and_an_end_row(self):
         server = Server(self, lambda connection, row: OK)
@@ -170,7 +176,8 @@ class ProtocolTest(unittest.TestCase):
 
     def evaluate(self, server, environments_played, episodes, policies, seconds=0):
         """Returns the lines that the evaluation writes."""
-        from shoal_gym import actor, environment as environments, episode_player, evaluation_log
+        from shoal_gym import actor, environment as environments, episode_player, evaluation_log, metrics
+        from shoal_gym.inference_servers import InferenceServers
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "evaluations/some.jsonl"
             log = evaluation_log.EvaluationLog(path, "Counting", episodes * len(policies))
@@ -179,8 +186,8 @@ class ProtocolTest(unittest.TestCase):
             shared = episode_player.SharedEpisodes(episodes, policies, seconds)
             players = [episode_player.EpisodePlayer(made, number, (1, 0), shared, ended)
                        for number, made in enumerate(environments_played)]
-            playing = actor.Actor(server.address, environments.spec_of(environments_played[0]), players, ended, True,
-                                  lambda _: False)
+            playing = actor.Actor(InferenceServers(server.address), environments.spec_of(environments_played[0]),
+                                  players, ended, True, lambda _: False, metrics.ActorMetrics())
             thread = threading.Thread(target=playing.run, daemon=True)
             thread.start()
             thread.join(20)
@@ -230,23 +237,6 @@ class ProtocolTest(unittest.TestCase):
         lines = self.evaluate(server, [Counting(3, True)], 2, ["current"])
         self.assertEqual([(line["episode"], line["steps"]) for line in lines[1:]], [(0, 3), (1, 3)])
         self.assertEqual(server.rows_of(0)[0], (31, FIRST, 0.0, 0.0))
-
-    def test_an_actor_serves_its_steps_and_returns(self):
-        from shoal_gym import episode_player, metrics
-
-        class Playing:
-            steps = 7
-
-        ended = episode_player.EndedEpisodes(100)
-        ended.add(episode_player.Episode(0), 3, 2.5)
-        address = f"127.0.0.1:{free_port()}"
-        metrics.serve(address, Playing, ended)
-        with urllib.request.urlopen(f"http://{address}/metrics") as answer:
-            lines = answer.read().decode().splitlines()
-        self.assertIn("# TYPE shoal_environment_steps_total counter", lines)
-        self.assertIn("shoal_environment_steps_total 7", lines)
-        self.assertIn("shoal_episodes_total 1", lines)
-        self.assertIn("shoal_episode_return_sum 2.5", lines)
 
     def test_episodes_differ_and_are_the_same_again_with_the_same_seed(self):
         seeds = []

@@ -6,10 +6,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 from pathlib import Path
 
 import installed_package
+from actor_test import free_ports
 from installed_package import ROOT
+from serving_test import await_that, health_of
 
 PROGRAMS = Path(os.environ.get("SHOAL_PROGRAMS", ROOT / "build/bin"))
 LIMIT_SECONDS = 300
@@ -39,6 +42,7 @@ class TrainTest(unittest.TestCase):
         # shoal counts the steps that the actors serve as metrics.
         last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
         self.assertGreater(last["environment_steps"], 30000)
+        self.assertTrue("environments wait for" in (run / "report.html").read_text(), output)
         opened = [line for line in (run / "logs/inference-0.log").read_text().splitlines()
                   if "event=stream_opened" in line and "shoal-gym-actor" in line]
         self.assertGreaterEqual(len(opened), 2)
@@ -69,14 +73,23 @@ class TrainTest(unittest.TestCase):
         self.assertEqual(done.returncode, 78, done.stdout)
         self.assertIn("NoSuch", done.stdout)
 
-    def test_an_actor_of_kubernetes_is_refused_by_the_knob_that_its_manifest_sets(self):
-        done = subprocess.run(
+    def test_an_actor_with_the_arguments_of_its_manifest_serves_health_and_metrics(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        health, metrics, nobody = (f"127.0.0.1:{port}" for port in free_ports(3))
+        (folder / "servers").write_text(f"{nobody}\n")
+        actor = subprocess.Popen(
             [PROGRAMS / "actor", "--config", ROOT / "deploy/local/gymnasium.toml", "--set",
-             'cluster.inference=["127.0.0.1:1"]', "--set", "actor.health_listen=0.0.0.0:5000"],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=LIMIT_SECONDS, check=False)
-        self.assertEqual(done.returncode, 78, done.stdout)
-        self.assertIn("actor.health_listen is set", done.stdout)
+             f"cluster.inference_file={folder}/servers", "--set", f"actor.health_listen={health}", "--set",
+             f"actor.metrics_listen={metrics}", "--set", f'environment.gymnasium.python="{sys.executable}"'],
+            cwd=ROOT, env=os.environ | {"PYTHONPATH": installed_package.folder()}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(actor.wait)
+        self.addCleanup(actor.kill)
+        await_that(lambda: health_of(health)[0] == 0)
+        with urllib.request.urlopen(f"http://{metrics}/metrics") as answer:
+            self.assertIn("shoal_environment_steps_total 0", answer.read().decode())
+        actor.terminate()
+        self.assertEqual(actor.wait(LIMIT_SECONDS), 0)
 
     def test_an_environment_that_does_not_exist_ends_the_run_in_a_sentence(self):
         code, output, _ = self.train(
