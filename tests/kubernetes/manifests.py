@@ -3,10 +3,12 @@
 
 import copy
 import functools
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +33,16 @@ def _build(folder: pathlib.Path) -> str:
     if done.returncode != 0:
         raise ValueError(f"{folder}: {done.stderr}")
     return done.stdout
+
+
+def build_with(overlay: str, component: str) -> list[Object]:
+    """Returns the objects of an overlay and a component, which an overlay of somebody's own would name."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        shipped = os.path.relpath(FOLDER, folder.resolve())
+        text = f"resources: [{shipped}/overlays/{overlay}]\ncomponents: [{shipped}/components/{component}]\n"
+        (folder / "kustomization.yaml").write_text(text)
+        return build(folder)
 
 
 def build(overlay: str | pathlib.Path) -> list[Object]:

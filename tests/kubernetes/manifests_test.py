@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from breaches import QUEUE_NAME, RULES
-from manifests import FOLDER, OVERLAYS, ROOT, build, find, images, pods
+from manifests import FOLDER, OVERLAYS, ROOT, build, build_with, find, images, pods
 
 
 class Overlays(unittest.TestCase):
@@ -34,13 +34,17 @@ class Overlays(unittest.TestCase):
         self.assertIsNone(find(build("trainjob"), "JobSet", "learner"))
 
     def test_a_train_job_waits_in_a_queue_as_a_job_set_does(self) -> None:
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            shipped = os.path.relpath(FOLDER, folder.resolve())
-            text = f"resources: [{shipped}/overlays/trainjob]\ncomponents: [{shipped}/components/kueue]\n"
-            (folder / "kustomization.yaml").write_text(text)
-            objects = build(folder)
+        objects = build_with("trainjob", "kueue")
         self.assertEqual(find(objects, "TrainJob", "learner")["metadata"]["labels"], {QUEUE_NAME: "learners"})
+        for rule in RULES:
+            with self.subTest(rule=rule.__name__):
+                self.assertEqual(rule(objects), [])
+
+    def test_actors_in_python_need_other_images_and_another_job_alone(self) -> None:
+        objects = build_with("dev", "gymnasium")
+        used = {one["image"] for pod in pods(objects) for one in pod.containers}
+        self.assertLessEqual({"shoal-actor-gymnasium", "shoal-observer-gymnasium"}, used)
+        self.assertTrue(used.isdisjoint({"shoal-actor", "shoal-observer"}))
         for rule in RULES:
             with self.subTest(rule=rule.__name__):
                 self.assertEqual(rule(objects), [])

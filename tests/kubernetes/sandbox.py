@@ -127,10 +127,19 @@ class Process:
 
 
 class Node:
-    """Runs the pods of an overlay in `folder`. Everything ends with it."""
+    """Runs the pods of an overlay in `folder`. Everything ends with it. `trees` are folders that images have besides,
+    and where, and `variables` what they set."""
 
-    def __init__(self, objects: list[Object], folder: pathlib.Path):
+    def __init__(
+        self,
+        objects: list[Object],
+        folder: pathlib.Path,
+        trees: list[tuple[pathlib.Path, str]] | None = None,
+        variables: dict[str, str] | None = None,
+    ):
         self.objects = objects
+        self.trees = trees or []
+        self.variables = variables or {}
         self.folder = folder
         # The pods' users must reach it.
         folder.chmod(0o755)
@@ -171,6 +180,7 @@ class Node:
                 "PATH": "/shoal/bin:/usr/bin:/bin",
                 "LD_LIBRARY_PATH": ":".join(target for _, target in self._libraries()),
             }
+            | self.variables
             | environment(self.objects, pod, container),
         }
         (own / "spec.json").write_text(json.dumps(spec))
@@ -230,7 +240,7 @@ class Node:
         return [(path, f"/shoal/lib/{i}") for i, path in enumerate(libraries())]
 
     def _image(self) -> list[Object]:
-        trees = [(PROGRAMS, "/shoal/bin"), (ROOT / "data", "/shoal/data"), *self._libraries()]
+        trees = [(PROGRAMS, "/shoal/bin"), (ROOT / "data", "/shoal/data"), *self._libraries(), *self.trees]
         return [{"source": str(source), "target": target, "writable": False} for source, target in trees]
 
     def _volume(self, pod: Pod, mount: Object, own: pathlib.Path) -> Object:
