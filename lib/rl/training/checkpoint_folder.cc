@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/file_failure.h"
@@ -203,13 +204,9 @@ std::optional<std::int64_t> CheckpointFolder::NumberIn(const std::string& path) 
   return number < 0 ? std::nullopt : std::optional(number);
 }
 
-std::set<std::int64_t> CheckpointFolder::Best(std::int64_t count, std::int64_t last) const {
-  std::vector<std::string> problems;
-  std::vector<CheckpointManifest> manifests;
-  if (count > 0) manifests = Manifests(problems);
-  std::erase_if(manifests, [last](const CheckpointManifest& manifest) {
-    return !manifest.mean_return || manifest.number > last;
-  });
+std::set<std::int64_t> CheckpointFolder::BestOf(std::vector<CheckpointManifest> manifests,
+                                                std::int64_t count) {
+  std::erase_if(manifests, [](const auto& manifest) { return !manifest.mean_return; });
   std::sort(manifests.begin(), manifests.end(), [](const auto& a, const auto& b) {
     return a.mean_return != b.mean_return ? a.mean_return > b.mean_return : a.number < b.number;
   });
@@ -221,8 +218,16 @@ std::set<std::int64_t> CheckpointFolder::Best(std::int64_t count, std::int64_t l
 }
 
 absl::Status CheckpointFolder::Keep(const KeptCheckpoints& kept, std::int64_t last) const {
+  std::vector<std::string> problems;
+  std::vector<CheckpointManifest> manifests;
+  if (kept.best > 0) manifests = Manifests(problems);
+  std::erase_if(manifests, [last](const auto& manifest) { return manifest.number > last; });
+  return Keep(kept.newest, BestOf(std::move(manifests), kept.best), last);
+}
+
+absl::Status CheckpointFolder::Keep(std::int64_t newest, const std::set<std::int64_t>& best,
+                                    std::int64_t last) const {
   const absl::Status removed = Guarded(root_, [&] {
-    const std::set<std::int64_t> best = Best(kept.best, last);
     std::vector<std::int64_t> numbers;
     for (const std::string& name : Names(root_)) {
       if (name.starts_with(kWritingPrefix)) fs::remove_all(root_ + "/" + name);
@@ -230,8 +235,8 @@ absl::Status CheckpointFolder::Keep(const KeptCheckpoints& kept, std::int64_t la
       if (number >= 0 && number <= last) numbers.push_back(number);
     }
     std::sort(numbers.begin(), numbers.end(), std::greater<>());
-    const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(kept.newest, 1));
-    for (std::size_t i = newest; i < numbers.size(); ++i) {
+    const auto kept = static_cast<std::size_t>(std::max<std::int64_t>(newest, 1));
+    for (std::size_t i = kept; i < numbers.size(); ++i) {
       if (!best.contains(numbers[i])) fs::remove_all(PathOf(numbers[i]));
     }
     return absl::OkStatus();
@@ -260,6 +265,13 @@ std::vector<CheckpointManifest> CheckpointFolder::Manifests(
   std::stable_sort(manifests.begin(), manifests.end(),
                    [](const auto& a, const auto& b) { return a.number > b.number; });
   return manifests;
+}
+
+bool CheckpointFolder::Holds(std::int64_t number, const std::string& name,
+                             const FileDigest& digest) const {
+  std::error_code missing;
+  const auto bytes = fs::file_size(PathOf(number) + "/" + name, missing);
+  return !missing && bytes == digest.bytes;
 }
 
 absl::StatusOr<std::string> CheckpointFolder::Read(std::int64_t number, const std::string& name,

@@ -57,6 +57,12 @@ class CheckpointFolder {
   // committed. Later ones stay: they are of a run that could not be loaded, and count for nothing
   // here. So does what a full disk has no room to remove, until the next call.
   absl::Status Keep(const KeptCheckpoints& kept, std::int64_t last) const;
+  // The same where the best are those of several folders, which agree on them.
+  absl::Status Keep(std::int64_t newest, const std::set<std::int64_t>& best,
+                    std::int64_t last) const;
+  // Returns the numbers of those of `manifests` with the highest returns, `count` at most.
+  static std::set<std::int64_t> BestOf(std::vector<CheckpointManifest> manifests,
+                                       std::int64_t count);
 
   // Returns the manifests of this folder, newest first; also of checkpoints that a crash kept from
   // being renamed. What is wrong with others is added to `problems`.
@@ -66,6 +72,9 @@ class CheckpointFolder {
   absl::StatusOr<std::string> Read(std::int64_t number, const std::string& name,
                                    const FileDigest& digest) const;
 
+  // Whether a file of a checkpoint is there in its size. What it holds is not looked at.
+  bool Holds(std::int64_t number, const std::string& name, const FileDigest& digest) const;
+
   const std::string& root() const { return root_; }
   // Returns the number of the checkpoint whose folder `path` is, or nothing where its name is not
   // that of one.
@@ -74,8 +83,6 @@ class CheckpointFolder {
  private:
   std::string PathOf(std::int64_t number) const;
   std::string WritingPathOf(std::int64_t number) const;
-  // Returns the numbers of the best checkpoints up to `last`.
-  std::set<std::int64_t> Best(std::int64_t count, std::int64_t last) const;
   // Removes a folder, its manifest first.
   absl::Status Remove(const std::string& path) const;
 

@@ -402,6 +402,43 @@ absl::StatusOr<CheckpointManifest> SharedCheckpoints::Agree() const {
   return agreed;
 }
 
+absl::StatusOr<std::set<std::int64_t>> SharedCheckpoints::AgreeOnBest(std::int64_t last) const {
+  if (keep_.best == 0) return std::set<std::int64_t>();
+  // The manifest and the name of each piece that this folder has.
+  Lists own;
+  std::vector<std::string> problems;
+  std::vector<CheckpointManifest> manifests;
+  if (keeps()) manifests = folder_.Manifests(problems);
+  for (const CheckpointManifest& manifest : manifests) {
+    if (!manifest.mean_return || manifest.number > last) continue;
+    for (const auto& [name, digest] : manifest.Pieces()) {
+      if (!folder_.Holds(manifest.number, name, digest)) continue;
+      own[0].push_back(ToText(manifest));
+      own[1].push_back(name);
+    }
+  }
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer_, own));
+  std::map<std::string, std::set<std::string>> held;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const auto& [texts, names] = all[rank];
+    if (texts.size() != names.size()) {
+      return runtime::DataLoss(RankName(rank) + " sent what is no list of checkpoints");
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) held[texts[i]].insert(names[i]);
+  }
+  std::vector<CheckpointManifest> whole;
+  for (const auto& one : held) {
+    SHOAL_ASSIGN_OR_RETURN(CheckpointManifest manifest,
+                           ParseManifest(one.first, "what a rank sent"));
+    const auto pieces = manifest.Pieces();
+    if (std::all_of(pieces.begin(), pieces.end(),
+                    [&one](const auto& piece) { return one.second.contains(piece.first); })) {
+      whole.push_back(std::move(manifest));
+    }
+  }
+  return CheckpointFolder::BestOf(std::move(whole), keep_.best);
+}
+
 absl::Status SharedCheckpoints::Settle() {
   if (!under_way_) return absl::OkStatus();
   under_way_ = false;
@@ -416,7 +453,8 @@ absl::Status SharedCheckpoints::Settle() {
     SHOAL_RETURN_IF_ERROR(folder_.Withdraw(manifest.number));
   }
   SHOAL_RETURN_IF_ERROR(shared);
-  return keeps() ? folder_.Keep(keep_, manifest.number) : absl::OkStatus();
+  SHOAL_ASSIGN_OR_RETURN(const std::set<std::int64_t> best, AgreeOnBest(manifest.number));
+  return keeps() ? folder_.Keep(keep_.newest, best, manifest.number) : absl::OkStatus();
 }
 
 }  // namespace shoal::training

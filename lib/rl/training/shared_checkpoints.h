@@ -7,7 +7,8 @@
 // i and part i - 1 (modulo F), so each part lies in two folders, and all that is not divided lies
 // in every one. Keepers then tell each other the digests of what is on their disks. Only where both
 // copies of every part have the same, the manifest is written, in every folder, and only where that
-// has happened everywhere, older checkpoints are removed. So whenever and wherever processes die, a
+// has happened everywhere, older checkpoints are removed; keepers agree on which are the best, of
+// those that can be put together from all folders. So whenever and wherever processes die, a
 // checkpoint can be put together, also where one folder is lost. With one folder, its keeper writes
 // all files whole (checkpoint.h).
 //
@@ -25,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,7 @@ class SharedCheckpoints {
   struct Options {
     // This rank's folder, made if it is missing. Other ranks may have the same.
     std::string root;
+    // The same on all ranks.
     KeptCheckpoints keep = {};
   };
 
@@ -105,6 +108,9 @@ class SharedCheckpoints {
   absl::StatusOr<CheckpointManifest> WriteOwn(const Checkpoint& checkpoint) const;
   // Collective. Returns the manifest with all digests.
   absl::StatusOr<CheckpointManifest> Agree() const;
+  // Collective. Returns the numbers of the best checkpoints up to `last` that are whole, all
+  // folders together.
+  absl::StatusOr<std::set<std::int64_t>> AgreeOnBest(std::int64_t last) const;
 
   const CheckpointFolder folder_;
   const KeptCheckpoints keep_;

@@ -161,6 +161,46 @@ TEST_CASE("every folder keeps the parts of the newest checkpoints alone") {
   }
 }
 
+// Saves what has a return, where the newest checkpoint and the best one stay.
+void SaveWithReturn(const Machines& machines, std::int64_t number, double value) {
+  doubles::RunRanks(3, [&](std::size_t rank, GradientReducer& reducer) -> absl::Status {
+    SHOAL_ASSIGN_OR_RETURN(
+        const auto shared,
+        SharedCheckpoints::Create({.root = machines.Of(rank), .keep = {.newest = 1, .best = 1}},
+                                  reducer));
+    Checkpoint state = StateOf(number);
+    state.mean_return = MeanReturn{.value = value};
+    shared->Begin([&state] { return [state] { return state; }; });
+    return shared->Settle();
+  });
+}
+
+TEST_CASE("a folder that came later keeps no other best checkpoint than those of the others") {
+  const Machines machines;
+  SaveWithReturn(machines, 1, 9);
+  machines.Lose(1);
+  SaveWithReturn(machines, 2, 5);
+  SaveWithReturn(machines, 3, 1);
+  for (const std::size_t machine : {0, 2}) {
+    REQUIRE(FilesOf(machines.Of(machine)) ==
+            std::set<std::string>{"LATEST", "checkpoint-000000000001", "checkpoint-000000000003"});
+  }
+  REQUIRE(FilesOf(machines.Of(1)) == std::set<std::string>{"LATEST", "checkpoint-000000000003"});
+}
+
+TEST_CASE("a best checkpoint of which a part is nowhere gives its place to one that is whole") {
+  const Machines machines;
+  SaveWithReturn(machines, 1, 9);
+  machines.Lose(0);
+  machines.Lose(1);
+  SaveWithReturn(machines, 2, 5);
+  SaveWithReturn(machines, 3, 1);
+  for (const std::size_t machine : {0, 1, 2}) {
+    REQUIRE(FilesOf(machines.Of(machine)) ==
+            std::set<std::string>{"LATEST", "checkpoint-000000000002", "checkpoint-000000000003"});
+  }
+}
+
 // Saves checkpoint 2 with what `change` makes of the state of rank 1, and returns how each rank
 // ends.
 std::vector<absl::Status> SaveChanged(const Machines& machines,
