@@ -99,6 +99,22 @@ void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 5,
                 .max = 100000});
   visitor.Knob(
+      "soften_skips", soften_skips,
+      {.help = "updates undone among the last `window` from which on learning is softened; "
+               "with a lasting symptom it is at half its patience",
+       .unit = "updates",
+       .min = 1,
+       .max = kMostUpdates});
+  visitor.Knob("soften_rate", soften_rate,
+               {.help = "factor of the learning rate while it is softened", .min = 0, .max = 1});
+  visitor.Knob("soften_kl_penalty", soften_kl_penalty,
+               {.help = "factor of algorithm.kl_coefficient while learning is softened", .min = 1});
+  visitor.Knob("soften_updates", soften_updates,
+               {.help = "healthy updates in a row after which softening ends; 0: never soften",
+                .unit = "updates",
+                .min = 0,
+                .max = kMostUpdates});
+  visitor.Knob(
       "probation_updates", probation_updates,
       {.help = "updates after a rollback with a lower learning rate and without checkpoints",
        .unit = "updates",
@@ -237,10 +253,8 @@ bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
 
 Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
   SHOAL_CHECK(state_ != BreakerState::kOpen);
-  if (const auto sudden = SuddenSymptom(vitals)) {
-    if (++skips_in_a_row_ < options_.max_skips) return {BreakerAction::kSkip, sudden};
-    return RollBack(*sudden);
-  }
+  ++judged_updates_;
+  if (const auto sudden = SuddenSymptom(vitals)) return Undo(*sudden);
   skips_in_a_row_ = 0;
   for (const Symptom symptom : kLasting) {
     if (!CanTell(symptom, vitals)) continue;
@@ -249,6 +263,46 @@ Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
     if (count >= PatienceWith(symptom)) return RollBack(symptom);
   }
   Accept(vitals);
+  return FollowSoftening();
+}
+
+Verdict CircuitBreaker::Undo(Symptom symptom) {
+  calm_updates_ = 0;
+  ++skips_in_a_row_;
+  undone_.push_back(judged_updates_);
+  const bool softened = state_ == BreakerState::kSoftened;
+  if (!softened) {
+    std::erase_if(undone_, [this](std::int64_t update) {
+      return update <= judged_updates_ - options_.window;
+    });
+  }
+  const auto undone = static_cast<std::int64_t>(undone_.size());
+  if (skips_in_a_row_ >= options_.max_skips || (softened && undone >= options_.max_skips)) {
+    return RollBack(symptom);
+  }
+  return {BreakerAction::kSkip, symptom, undone >= options_.soften_skips && Soften()};
+}
+
+bool CircuitBreaker::Soften() {
+  if (state_ != BreakerState::kClosed || options_.soften_updates == 0) return false;
+  state_ = BreakerState::kSoftened;
+  calm_updates_ = 0;
+  undone_.clear();
+  return true;
+}
+
+Verdict CircuitBreaker::FollowSoftening() {
+  if (state_ == BreakerState::kSoftened) {
+    calm_updates_ = AnyCounts() ? 0 : calm_updates_ + 1;
+    if (calm_updates_ < options_.soften_updates) return {};
+    state_ = BreakerState::kClosed;
+    undone_.clear();
+    return {};
+  }
+  for (const Symptom symptom : kLasting) {
+    if (2 * counts_[IndexOf(symptom)] < PatienceWith(symptom)) continue;
+    if (Soften()) return {BreakerAction::kGoOn, symptom, true};
+  }
   return {};
 }
 
@@ -280,12 +334,21 @@ void CircuitBreaker::RolledBack() {
   gradient_norms_.Clear();
   counts_.fill(0);
   skips_in_a_row_ = 0;
+  undone_.clear();
   accepted_updates_ = 0;
 }
 
+bool CircuitBreaker::AnyCounts() const {
+  return std::any_of(counts_.begin(), counts_.end(), [](std::int64_t count) { return count > 0; });
+}
+
 bool CircuitBreaker::healthy() const {
-  return state_ == BreakerState::kClosed && skips_in_a_row_ == 0 &&
-         std::all_of(counts_.begin(), counts_.end(), [](std::int64_t count) { return count == 0; });
+  return state_ == BreakerState::kClosed && skips_in_a_row_ == 0 && !AnyCounts();
+}
+
+double CircuitBreaker::rate_factor() const {
+  if (state_ == BreakerState::kSoftened) return options_.soften_rate;
+  return state_ == BreakerState::kHalfOpen ? options_.probation_rate : 1;
 }
 
 }  // namespace shoal::learner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The circuit breaker of a learner: it judges each update before the update counts, and says
-// whether to go on, to undo the update, to go back to the last good checkpoint, or to end.
+// whether to go on, to undo the update, to learn more gently for a while, to go back to a good
+// checkpoint, or to end.
 //
 // Two kinds of symptoms are told apart. A sudden one is seen in one update, which is then undone: a
 // number that is not finite, a gradient norm far above those before, and a KL divergence above its
@@ -15,6 +16,11 @@
 //
 // States, as of a breaker of electric circuits (Nygard 2007, "Release It!", section 5.2):
 //   kClosed    Updates go on as usual.
+//   kSoftened  A symptom goes on: a lasting one has counted half its patience, or soften_skips of
+//              the last `window` updates were undone. The learning rate is scaled by rate_factor(),
+//              and a penalty on the KL by kl_factor(). The breaker closes after soften_updates
+//              updates in a row that are accepted while no lasting symptom counts. max_skips
+//              updates that are undone before that, in a row or not, lead to a rollback.
 //   kOpen      A rollback was ordered, and no update may be judged before RolledBack.
 //   kHalfOpen  Probation after a rollback: the next probation_updates updates use a learning rate
 //              scaled by rate_factor(). The breaker closes after them. Gradient norms from before
@@ -67,6 +73,13 @@ struct CircuitBreakerOptions {
   double max_log_probability_drift = 0;
   // How many healthy updates are compared with; none is compared before a fifth of them.
   std::int64_t window = 100;
+  // A learner softens when so many of the last `window` updates were undone.
+  std::int64_t soften_skips = 5;
+  // The factors of the learning rate and of the coefficient of a penalty on the KL until so many
+  // healthy updates in a row. 0 updates for never.
+  double soften_rate = 0.5;
+  double soften_kl_penalty = 2;
+  std::int64_t soften_updates = 20;
   std::int64_t probation_updates = 20;
   double probation_rate = 0.1;
   // The rollbacks in a row after which training ends. 0 ends it in place of the first.
@@ -116,7 +129,7 @@ enum class Symptom {
 inline constexpr std::size_t kSymptoms = 11;
 
 enum class BreakerAction { kGoOn, kSkip, kRollBack, kEnd };
-enum class BreakerState { kClosed, kOpen, kHalfOpen };
+enum class BreakerState { kClosed, kSoftened, kOpen, kHalfOpen };
 
 // The names of logs and metrics, such as "not_finite" and "roll_back".
 const char* ToString(Symptom symptom);
@@ -124,8 +137,10 @@ const char* ToString(BreakerAction action);
 
 struct Verdict {
   BreakerAction action = BreakerAction::kGoOn;
-  // Why; nothing with kGoOn.
+  // Why; nothing with kGoOn, unless it softens.
   std::optional<Symptom> symptom = {};
+  // Whether the updates that follow are softened, and were not before.
+  bool softens = false;
 };
 
 class CircuitBreaker {
@@ -140,11 +155,14 @@ class CircuitBreaker {
 
   BreakerState state() const { return state_; }
   // Returns true if what was trained so far may become a checkpoint to go back to: no lasting
-  // symptom counts, the last update was not undone, and there is no probation.
+  // symptom counts, the last update was not undone, and learning is neither softened nor in
+  // probation.
   bool healthy() const;
   // By what to scale the learning rate of the next update.
-  double rate_factor() const {
-    return state_ == BreakerState::kHalfOpen ? options_.probation_rate : 1;
+  double rate_factor() const;
+  // By what to scale the coefficient of a penalty on the KL in it.
+  double kl_factor() const {
+    return state_ == BreakerState::kSoftened ? options_.soften_kl_penalty : 1;
   }
 
  private:
@@ -166,8 +184,14 @@ class CircuitBreaker {
   bool CanTell(Symptom symptom, const UpdateVitals& vitals) const;
   bool Shows(Symptom symptom, const UpdateVitals& vitals) const;
   std::int64_t PatienceWith(Symptom symptom) const;
+  bool AnyCounts() const;
+  Verdict Undo(Symptom symptom);
   Verdict RollBack(Symptom symptom);
   void Accept(const UpdateVitals& vitals);
+  // What an accepted update changes about softening.
+  Verdict FollowSoftening();
+  // Begins to soften; false where that is not wanted or the learning rate is scaled already.
+  bool Soften();
 
   const CircuitBreakerOptions options_;
   BreakerState state_ = BreakerState::kClosed;
@@ -177,6 +201,11 @@ class CircuitBreaker {
   // By symptom; those of sudden ones stay 0.
   std::array<std::int64_t, kSymptoms> counts_{};
   std::int64_t skips_in_a_row_ = 0;
+  std::int64_t judged_updates_ = 0;
+  // Which of these were undone: of the last `window`, or since learning was softened.
+  std::deque<std::int64_t> undone_;
+  // The healthy updates in a row since learning was softened.
+  std::int64_t calm_updates_ = 0;
   std::int64_t rollbacks_in_a_row_ = 0;
   // Those since the last rollback.
   std::int64_t accepted_updates_ = 0;

@@ -285,6 +285,7 @@ absl::Status Learner::Train() {
   }
   parts.verdict = {};
   parts.trainer->ScaleRate(parts.breaker->rate_factor());
+  parts.trainer->ScaleKlPenalty(parts.breaker->kl_factor());
   auto report = parts.cloning == nullptr
                     ? parts.trainer->Update(std::move(batch))
                     : parts.cloning->Update(*parts.trainer, std::move(batch), rank(),
@@ -327,6 +328,7 @@ absl::Status Learner::AfterUpdate() {
   const auto begin = runtime::SystemClock().Now();
   const std::int64_t update = parts.trainer->updates();
   const LearnerOptions& options = setup_.learner;
+  if (parts.verdict.softens) ReportSoftening();
   parts.recent_returns.Add(parts.record.episodes);
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = IsCheckpointDue();

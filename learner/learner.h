@@ -13,13 +13,14 @@
 //
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
-// What it condemns reaches neither parameters nor versions. A rollback loads the newest checkpoint,
-// and checkpoints are written only of healthy parameters. Versions that were published after that
-// checkpoint are excluded from replay and from what this learner trains on (unrolls/quarantine.h),
-// and publication goes on under the next epoch, so that no version is published twice. Past the
-// last rollback, and in place of the first one in deterministic mode, where actors wait for the
-// next version of this epoch, Run returns OUT_OF_RANGE and leaves the file "diverged", and Create
-// returns OUT_OF_RANGE until somebody removes it.
+// What it condemns reaches neither parameters nor versions. While a symptom goes on, all ranks
+// train at a lower learning rate and with a higher penalty on the KL. A rollback loads the newest
+// checkpoint, and checkpoints are written only of healthy parameters. Versions that were published
+// after that checkpoint are excluded from replay and from what this learner trains on
+// (unrolls/quarantine.h), and publication goes on under the next epoch, so that no version is
+// published twice. Past the last rollback, and in place of the first one in deterministic mode,
+// where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE and leaves the
+// file "diverged", and Create returns OUT_OF_RANGE until somebody removes it.
 //
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
@@ -191,6 +192,8 @@ class Learner {
   // Asks the circuit breaker about an update, and returns an error that undoes it unless it may
   // count.
   absl::Status Judge(const UpdateVitals& vitals);
+  // Says in log and metrics that the verdict on an update softens those that follow.
+  void ReportSoftening() const;
   // Does what the verdict on an update that was undone asks for, `failure` being why it was.
   absl::Status Obey(const absl::Status& failure);
   absl::Status RollBack();

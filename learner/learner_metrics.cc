@@ -164,7 +164,12 @@ const std::vector<UpdateNumber>& UpdateNumbers() {
       {"breaker_open",
        Metric("breaker_open", "", "probation after a rollback",
               "1 while the circuit breaker watches updates after a rollback, otherwise 0."),
-       [](const UpdateRecord& r) { return r.breaker == BreakerState::kClosed ? 0.0 : 1.0; }},
+       [](const UpdateRecord& r) { return r.breaker == BreakerState::kHalfOpen ? 1.0 : 0.0; }},
+      {"breaker_softened",
+       Metric("breaker_softened", "", "learning softened by the circuit breaker",
+              "1 while the circuit breaker scales the learning rate down because a symptom goes "
+              "on, otherwise 0."),
+       [](const UpdateRecord& r) { return r.breaker == BreakerState::kSoftened ? 1.0 : 0.0; }},
       {"stale_total",
        {},
        [](const UpdateRecord& r) { return static_cast<double>(r.counts.stale); }},
@@ -270,18 +275,24 @@ void LearnerMetrics::Write(const std::string& line) {
 }
 
 void LearnerMetrics::RecordVerdict(std::int64_t update, const Verdict& verdict) {
-  const std::string reason = verdict.symptom ? ToString(*verdict.symptom) : "none";
-  const std::string action = ToString(verdict.action);
+  RecordTrip("undone_after_update", update, verdict.symptom ? ToString(*verdict.symptom) : "none",
+             ToString(verdict.action));
+}
+
+void LearnerMetrics::RecordSoftening(std::int64_t update, Symptom symptom) {
+  RecordTrip("softened_after_update", update, ToString(symptom), "soften");
+}
+
+void LearnerMetrics::RecordTrip(const char* when, std::int64_t update, const std::string& reason,
+                                const std::string& action) {
   metrics_
-      .Counter(
-          TrainingMetric("breaker_trips_total", "updates", "updates undone by the circuit breaker",
-                         "Updates that the circuit breaker undid, by what it saw and what it did."),
-          {{"reason", reason}, {"action", action}})
+      .Counter(TrainingMetric("breaker_trips_total", "times", "what the circuit breaker did",
+                              "Updates that the circuit breaker undid, by what it saw and what it "
+                              "did, and how often it softened those that followed."),
+               {{"reason", reason}, {"action", action}})
       .Increment();
-  const nlohmann::ordered_json line = {{"unix_seconds", UnixSeconds()},
-                                       {"undone_after_update", update},
-                                       {"reason", reason},
-                                       {"action", action}};
+  const nlohmann::ordered_json line = {
+      {"unix_seconds", UnixSeconds()}, {when, update}, {"reason", reason}, {"action", action}};
   Write(line.dump());
 }
 

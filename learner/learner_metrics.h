@@ -85,6 +85,8 @@ class LearnerMetrics {
   void RecordNotSaved(const std::string& what);
   // Counts a verdict that undid the update after `update`.
   void RecordVerdict(std::int64_t update, const Verdict& verdict);
+  // Counts that learning is softened from `update` on.
+  void RecordSoftening(std::int64_t update, Symptom symptom);
   // Shows how often the group of ranks has failed since its supervisor started.
   void RecordGroupFailures(const std::map<std::string, std::int64_t>& by_cause);
   // Shows how often the group of ranks was started again because its nodes changed.
@@ -94,6 +96,9 @@ class LearnerMetrics {
   LearnerMetrics(std::unique_ptr<runtime::AppendedFile> file, runtime::Metrics& metrics);
   // Appends a line, given without its newline.
   void Write(const std::string& line);
+  // Counts what the breaker did and writes its line, in which `when` is the key of the update.
+  void RecordTrip(const char* when, std::int64_t update, const std::string& reason,
+                  const std::string& action);
   void RecordRanks(const collectives::RankTimes& times);
   void RecordByCause(const std::map<std::string, std::int64_t>& by_cause, runtime::MetricInfo info);
 

@@ -88,10 +88,21 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
       agreed.log_probability_drift));
 }
 
+void Learner::ReportSoftening() const {
+  const Parts& parts = *parts_;
+  const std::int64_t update = parts.trainer->updates();
+  spdlog::warn("event=softened update={} reason={} rate_factor={} kl_factor={}", update,
+               ToString(*parts.verdict.symptom), parts.breaker->rate_factor(),
+               parts.breaker->kl_factor());
+  if (parts.reports != nullptr) parts.reports->RecordSoftening(update, *parts.verdict.symptom);
+}
+
 absl::Status Learner::Obey(const absl::Status& failure) {
   Parts& parts = *parts_;
   // The breaker has seen no report where numbers were not finite.
-  if (!parts.verdict.symptom) parts.verdict = parts.breaker->Judge({.finite = false});
+  if (parts.verdict.action == BreakerAction::kGoOn) {
+    parts.verdict = parts.breaker->Judge({.finite = false});
+  }
   const Verdict verdict = parts.verdict;
   const std::int64_t update = parts.trainer->updates();
   parts.unrolls.clear();
@@ -99,6 +110,7 @@ absl::Status Learner::Obey(const absl::Status& failure) {
                 ToString(*verdict.symptom), ToString(verdict.action),
                 runtime::Quoted(runtime::Message(failure)));
   if (parts.reports != nullptr) parts.reports->RecordVerdict(update, verdict);
+  if (verdict.softens) ReportSoftening();
   if (verdict.action == BreakerAction::kSkip) {
     if (!setup_.run.deterministic) return absl::OkStatus();
     // In lock step actors wait for a version after each round.

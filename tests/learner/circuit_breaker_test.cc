@@ -23,6 +23,8 @@ CircuitBreakerOptions Quick() {
           .max_kl = 1,
           .patience = 4,
           .window = 10,
+          .soften_skips = 2,
+          .soften_updates = 6,
           .probation_updates = 5,
           .max_rollbacks = 2,
           .settled_updates = 20};
@@ -42,13 +44,29 @@ class Model {
     history_.push_back({vitals, Sudden(vitals)});
     std::int64_t undone = 0;
     for (auto one = history_.rbegin(); one != history_.rend() && one->undone; ++one) ++undone;
-    const bool lasts = !history_.back().undone && EntropyLasts();
+    if (softened_from_ > 0) {
+      undone = std::max(undone, history_.back().undone ? UndoneSince(softened_from_) : 0);
+    }
+    const std::int64_t low = EntropyCount(history_.size());
+    const bool lasts = !history_.back().undone && low >= options_.patience;
     if (undone == 0 && !lasts) {
       if (Accepted() >= options_.settled_updates) rollbacks_ = 0;
+      if (softened_from_ > 0 && IsCalm()) {
+        softened_from_ = 0;
+        undone_count_from_ = history_.size();
+      } else if (2 * low >= options_.patience) {
+        Soften();
+      }
       return Action::kGoOn;
     }
-    if (undone > 0 && undone < options_.max_skips) return Action::kSkip;
+    if (undone > 0 && undone < options_.max_skips) {
+      const std::size_t window = static_cast<std::size_t>(options_.window);
+      const std::size_t from = history_.size() > window ? history_.size() - window : 0;
+      if (UndoneSince(std::max(from, undone_count_from_)) >= options_.soften_skips) Soften();
+      return Action::kSkip;
+    }
     history_.clear();
+    softened_from_ = undone_count_from_ = 0;
     if (rollbacks_ == options_.max_rollbacks) return Action::kEnd;
     ++rollbacks_;
     probation_ = true;
@@ -56,8 +74,28 @@ class Model {
   }
 
   bool InProbation() const { return probation_ && Accepted() < options_.probation_updates; }
+  bool IsSoftened() const { return softened_from_ > 0; }
 
  private:
+  void Soften() {
+    if (softened_from_ == 0 && !InProbation()) softened_from_ = history_.size();
+  }
+
+  std::int64_t UndoneSince(std::size_t begin) const {
+    return std::count_if(history_.begin() + static_cast<std::ptrdiff_t>(begin), history_.end(),
+                         [](const Judged& one) { return one.undone; });
+  }
+
+  // Whether the last updates, all since it was softened, were healthy.
+  bool IsCalm() const {
+    const auto updates = static_cast<std::size_t>(options_.soften_updates);
+    if (history_.size() - softened_from_ < updates) return false;
+    for (std::size_t size = history_.size(); size > history_.size() - updates; --size) {
+      if (history_[size - 1].undone || EntropyCount(size) > 0) return false;
+    }
+    return true;
+  }
+
   struct Judged {
     UpdateVitals vitals;
     bool undone = false;
@@ -87,19 +125,24 @@ class Model {
     return vitals.gradient_norm > middle + options_.gradient_norm_deviations * scale;
   }
 
-  bool EntropyLasts() const {
+  // The count of a low entropy after so many updates.
+  std::int64_t EntropyCount(std::size_t updates) const {
     std::int64_t count = 0;
-    for (const Judged& one : history_) {
-      if (one.undone) continue;
-      count += one.vitals.entropy < options_.min_entropy ? 1 : (count > 0 ? -1 : 0);
+    for (std::size_t i = 0; i < updates; ++i) {
+      if (history_[i].undone) continue;
+      count += history_[i].vitals.entropy < options_.min_entropy ? 1 : (count > 0 ? -1 : 0);
     }
-    return count >= options_.patience;
+    return count;
   }
 
   const CircuitBreakerOptions options_;
   std::vector<Judged> history_;
   std::int64_t rollbacks_ = 0;
   bool probation_ = false;
+  // After how many updates of the history it was softened; 0 while it is not.
+  std::size_t softened_from_ = 0;
+  // From where undone updates count towards softening.
+  std::size_t undone_count_from_ = 0;
 };
 
 }  // namespace
@@ -108,6 +151,7 @@ TEST_CASE("any sequence of updates gets the verdicts of a model that remembers e
   CircuitBreakerOptions options = Quick();
   options.min_entropy = 0.5;
   std::vector<int> seen(4);
+  int softened = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> chance;
@@ -125,14 +169,17 @@ TEST_CASE("any sequence of updates gets the verdicts of a model that remembers e
       const Verdict verdict = breaker.Judge(vitals);
       INFO("seed " << seed << " update " << update);
       REQUIRE(verdict.action == model.Judge(vitals));
-      REQUIRE(verdict.symptom.has_value() == (verdict.action != Action::kGoOn));
+      REQUIRE(verdict.symptom.has_value() == (verdict.action != Action::kGoOn || verdict.softens));
+      softened += verdict.softens ? 1 : 0;
       ++seen.at(static_cast<std::size_t>(verdict.action));
       if (verdict.action == Action::kEnd) break;
       REQUIRE((breaker.state() == State::kOpen) == (verdict.action == Action::kRollBack));
       if (verdict.action == Action::kRollBack) breaker.RolledBack();
       REQUIRE((breaker.state() == State::kHalfOpen) == model.InProbation());
+      REQUIRE((breaker.state() == State::kSoftened) == model.IsSoftened());
     }
   }
+  REQUIRE(softened > 20);
   for (const int times : seen) REQUIRE(times > 20);
 }
 
@@ -188,6 +235,71 @@ TEST_CASE("in probation the learning rate is scaled and no checkpoint is written
   REQUIRE(breaker.healthy());
 }
 
+TEST_CASE("a lasting symptom softens at half its patience, until none has counted for a while") {
+  CircuitBreakerOptions options = Quick();
+  options.min_entropy = 0.5;
+  options.soften_rate = 0.25;
+  options.soften_kl_penalty = 3;
+  CircuitBreaker breaker(options);
+  UpdateVitals certain = Healthy();
+  certain.entropy = 0.1;
+  REQUIRE_FALSE(breaker.Judge(certain).softens);
+  REQUIRE(breaker.rate_factor() == 1);
+  const Verdict verdict = breaker.Judge(certain);
+  REQUIRE(verdict.action == Action::kGoOn);
+  REQUIRE(verdict.softens);
+  REQUIRE(verdict.symptom == Symptom::kEntropy);
+  // Two until nothing counts, of which the second is the first of the calm.
+  for (std::int64_t update = 0; update <= options.soften_updates; ++update) {
+    REQUIRE(breaker.rate_factor() == 0.25);
+    REQUIRE(breaker.kl_factor() == 3);
+    REQUIRE_FALSE(breaker.healthy());
+    const Verdict next = breaker.Judge(Healthy());
+    REQUIRE_FALSE(next.softens);
+    REQUIRE_FALSE(next.symptom);
+  }
+  REQUIRE(breaker.state() == State::kClosed);
+  REQUIRE(breaker.rate_factor() == 1);
+  REQUIRE(breaker.kl_factor() == 1);
+  REQUIRE(breaker.healthy());
+  for (int i = 0; i < 3; ++i) REQUIRE(breaker.Judge(certain).action == Action::kGoOn);
+  REQUIRE(breaker.state() == State::kSoftened);
+  REQUIRE(breaker.Judge(certain).action == Action::kRollBack);
+  breaker.RolledBack();
+  REQUIRE(breaker.rate_factor() == options.probation_rate);
+  REQUIRE(breaker.kl_factor() == 1);
+}
+
+TEST_CASE("updates that are undone now and then soften, and then lead to a rollback") {
+  CircuitBreakerOptions options = Quick();
+  const auto undo = [](CircuitBreaker& breaker) { return breaker.Judge({.finite = false}); };
+  CircuitBreaker breaker(options);
+  // Further apart than a window.
+  for (int i = 0; i < 5; ++i) {
+    REQUIRE_FALSE(undo(breaker).softens);
+    Pass(breaker, static_cast<int>(options.window) - 1);
+  }
+  REQUIRE_FALSE(undo(breaker).softens);
+  Pass(breaker, static_cast<int>(options.window) - 2);
+  REQUIRE(undo(breaker).softens);
+  REQUIRE(breaker.state() == State::kSoftened);
+  for (std::int64_t i = 1; i < options.max_skips; ++i) {
+    Pass(breaker, static_cast<int>(options.soften_updates) - 1);
+    REQUIRE(undo(breaker).action == Action::kSkip);
+  }
+  Pass(breaker, static_cast<int>(options.soften_updates) - 1);
+  REQUIRE(undo(breaker).action == Action::kRollBack);
+
+  options.soften_updates = 0;
+  CircuitBreaker hard(options);
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE_FALSE(undo(hard).softens);
+    REQUIRE(undo(hard).action == Action::kSkip);
+    Pass(hard, 1);
+  }
+  REQUIRE(hard.rate_factor() == 1);
+}
+
 TEST_CASE("a gradient norm that is lastingly higher costs one rollback and is accepted then") {
   CircuitBreaker breaker(Quick());
   Pass(breaker, 10);
@@ -231,6 +343,7 @@ TEST_CASE("each lasting symptom needs patience, and blocks checkpoints until it 
   drifting.current_rows = 1;
   drifting.log_probability_drift = 0.2;
   CircuitBreakerOptions options = Quick();
+  options.soften_updates = 0;
   options.evaluation_deviations = 3;
   options.evaluation_patience = options.patience;
   options.max_lost_episodes = 0.4;

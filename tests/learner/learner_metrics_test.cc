@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learner/learner_metrics.h"
 
+#include <absl/strings/str_split.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/atomic_file.h"
 #include "tests/doubles/temporary_folder.h"
@@ -72,20 +75,27 @@ TEST_CASE("all of the time that an update took is in exactly one phase") {
   REQUIRE(sum == 16 + 32 + 64 + 15 + 128 + 256);
 }
 
-TEST_CASE("what the circuit breaker undid is counted by reason and action") {
+TEST_CASE("what the circuit breaker undid and softened is counted by reason and action") {
   const doubles::TemporaryFolder folder;
   runtime::Metrics metrics;
   const auto reports = LearnerMetrics::Create(folder.At("learner.jsonl"), metrics).value();
   reports->RecordVerdict(7, {BreakerAction::kSkip, Symptom::kNotFinite});
   reports->RecordVerdict(7, {BreakerAction::kSkip, Symptom::kNotFinite});
   reports->RecordVerdict(7, {BreakerAction::kRollBack, Symptom::kLostEpisodes});
+  reports->RecordSoftening(7, Symptom::kEntropy);
   const std::string name = "shoal_learner_breaker_trips_total";
   RequireLines(metrics.Text(), {name + "{action=\"skip\",reason=\"not_finite\"} 2",
-                                name + "{action=\"roll_back\",reason=\"lost_episodes\"} 1"});
+                                name + "{action=\"roll_back\",reason=\"lost_episodes\"} 1",
+                                name + "{action=\"soften\",reason=\"entropy\"} 1"});
   const std::string written = runtime::ReadFile(folder.At("learner.jsonl")).value();
-  const auto line = nlohmann::json::parse(written.substr(0, written.find('\n')));
-  REQUIRE(line["undone_after_update"] == 7);
-  REQUIRE(line["reason"] == "not_finite");
+  const std::vector<std::string> lines = absl::StrSplit(written, '\n', absl::SkipEmpty());
+  const auto first = nlohmann::json::parse(lines.front());
+  REQUIRE(first["undone_after_update"] == 7);
+  REQUIRE(first["reason"] == "not_finite");
+  const auto last = nlohmann::json::parse(lines.back());
+  REQUIRE(last["softened_after_update"] == 7);
+  REQUIRE(last["reason"] == "entropy");
+  REQUIRE(last["action"] == "soften");
 }
 
 TEST_CASE(

@@ -4,10 +4,12 @@
 #include <absl/strings/str_split.h>
 #include <grpcpp/client_context.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -304,6 +306,42 @@ TEST_CASE("rewards beyond all bounds on one rank cost all ranks the same update"
   }
   REQUIRE(undone == 1);
   REQUIRE(lines.back()["epoch"] == 1);
+}
+
+TEST_CASE(
+    "after updates that were undone all ranks learn more gently, until it went well a while") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Insert(shard.shard(), 1, 0, 1, kTooMuch);
+  Insert(shard.shard(), 1, 1, 31, 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.verify_ranks = true;
+  setup.algorithm.kl_coefficient = 0.5;
+  setup.learner.breaker.soften_skips = 1;
+  setup.learner.breaker.soften_updates = 2;
+  for (const absl::Status& end : RunLearners(setup, 0)) {
+    INFO(end);
+    REQUIRE(end.ok());
+  }
+  std::vector<nlohmann::json> lines = Lines(setup);
+  const auto soft = std::find_if(lines.begin(), lines.end(), [](const nlohmann::json& line) {
+    return line.value("action", "") == "soften";
+  });
+  REQUIRE(soft != lines.end());
+  REQUIRE((*soft)["reason"] == "not_finite");
+  REQUIRE(std::prev(soft)->at("action") == "skip");
+  lines.erase(std::prev(soft), std::next(soft));
+  REQUIRE(lines.size() == kUpdates);
+  const double rate = setup.algorithm.learning_rate;
+  int softened = 0;
+  for (const nlohmann::json& line : lines) {
+    const bool soft_rate = line["learning_rate"] == rate / 2;
+    if (soft_rate) ++softened;
+    REQUIRE((soft_rate || line["learning_rate"] == rate));
+    REQUIRE(line["kl_coefficient"] == (soft_rate ? 1.0 : 0.5));
+  }
+  REQUIRE(softened == 2);
+  REQUIRE(lines.back()["learning_rate"] == rate);
 }
 
 TEST_CASE("a run begins above the epochs that replay and inference remember of another folder") {

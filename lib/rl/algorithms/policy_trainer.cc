@@ -458,6 +458,7 @@ PolicyTrainer::~PolicyTrainer() = default;
 void PolicyTrainer::SetJudge(Judge judge) { state_->judge = std::move(judge); }
 void PolicyTrainer::CompressGradients() { state_->sum.Compress(); }
 void PolicyTrainer::ScaleRate(double factor) { state_->rate_factor = factor; }
+void PolicyTrainer::ScaleKlPenalty(double factor) { state_->trained.kl_factor = factor; }
 
 absl::StatusOr<std::unique_ptr<PolicyTrainer>> PolicyTrainer::Create(
     const model::PolicySpec& spec, const AlgorithmOptions& options, std::uint64_t seed,

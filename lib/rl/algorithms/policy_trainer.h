@@ -152,6 +152,8 @@ class PolicyTrainer {
   // Multiplies the learning rate of the updates that follow, whatever the schedule says. It is not
   // part of checkpoints.
   void ScaleRate(double factor);
+  // The same for the coefficient of PPO's penalty on the KL.
+  void ScaleKlPenalty(double factor);
 
   // Trains on a batch. Returns INVALID_ARGUMENT for a batch that does not fit the spec, before any
   // collective call or change; the reducer's errors; collectives::SharedFailure when loss, gradient

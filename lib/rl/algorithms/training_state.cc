@@ -83,7 +83,7 @@ void TrainingState::FollowSchedule() {
 }
 
 LossWeights TrainingState::weights() const {
-  return {.entropy = setup.options.EntropyAfter(updates), .kl = kl_coefficient};
+  return {.entropy = setup.options.EntropyAfter(updates), .kl = kl_coefficient * kl_factor};
 }
 
 void TrainingState::CountUpdate(std::optional<double> kl) {

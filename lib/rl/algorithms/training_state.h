@@ -95,6 +95,8 @@ struct TrainingState {
   double rate;
   // The coefficient of PPO's penalty in the next update.
   double kl_coefficient;
+  // What that is multiplied by. It is not part of checkpoints.
+  double kl_factor = 1;
 
  private:
   // REQUIRES: the checkpoint's parameters are of this layout.
