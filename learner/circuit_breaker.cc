@@ -14,14 +14,10 @@ namespace {
 constexpr double kMostUpdates = 1e9;
 constexpr std::int64_t kLeastShareOfWindow = 5;
 constexpr double kLeastDeviation = 0.1;
-constexpr std::array<Symptom, 8> kLasting = {Symptom::kClipFraction,
-                                             Symptom::kEntropy,
-                                             Symptom::kEffectiveSampleSize,
-                                             Symptom::kExplainedVariance,
-                                             Symptom::kReturn,
-                                             Symptom::kEvaluationReturn,
-                                             Symptom::kLostEpisodes,
-                                             Symptom::kLogProbabilityDrift};
+constexpr std::array<Symptom, 9> kLasting = {
+    Symptom::kClipFraction,      Symptom::kEntropy,      Symptom::kEffectiveSampleSize,
+    Symptom::kExplainedVariance, Symptom::kReturn,       Symptom::kEvaluationReturn,
+    Symptom::kDivergence,        Symptom::kLostEpisodes, Symptom::kLogProbabilityDrift};
 
 std::size_t IndexOf(Symptom symptom) { return static_cast<std::size_t>(symptom); }
 
@@ -72,6 +68,17 @@ void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
                         "least); 0: never",
                 .min = 0});
   visitor.Knob("evaluation_patience", evaluation_patience,
+               {.help = "evaluations that must show it, less those that do not, before parameters "
+                        "go back to a checkpoint",
+                .unit = "evaluations",
+                .min = 1,
+                .max = kMostUpdates});
+  visitor.Knob("divergence_deviations", divergence_deviations,
+               {.help = "a lasting symptom: the return of an evaluation so far below the median of "
+                        "those before, while episodes that were trained on returned no less than "
+                        "before by the same measure; 0: never",
+                .min = 0});
+  visitor.Knob("divergence_patience", divergence_patience,
                {.help = "evaluations that must show it, less those that do not, before parameters "
                         "go back to a checkpoint",
                 .unit = "evaluations",
@@ -154,6 +161,8 @@ const char* ToString(Symptom symptom) {
       return "return";
     case Symptom::kEvaluationReturn:
       return "evaluation_return";
+    case Symptom::kDivergence:
+      return "divergence";
     case Symptom::kLostEpisodes:
       return "lost_episodes";
     case Symptom::kLogProbabilityDrift:
@@ -208,6 +217,8 @@ bool CircuitBreaker::CanTell(Symptom symptom, const UpdateVitals& vitals) const 
       return options_.return_deviations > 0 && vitals.episodes > 0;
     case Symptom::kEvaluationReturn:
       return options_.evaluation_deviations > 0 && vitals.evaluations > 0;
+    case Symptom::kDivergence:
+      return options_.divergence_deviations > 0 && vitals.evaluations > 0 && trained_episodes_ > 0;
     case Symptom::kLostEpisodes:
       return vitals.episodes + vitals.lost_episodes > 0;
     case Symptom::kLogProbabilityDrift:
@@ -217,8 +228,14 @@ bool CircuitBreaker::CanTell(Symptom symptom, const UpdateVitals& vitals) const 
   }
 }
 
+void CircuitBreaker::ForgetTrained() {
+  trained_episodes_ = 0;
+  trained_return_sum_ = 0;
+}
+
 std::int64_t CircuitBreaker::PatienceWith(Symptom symptom) const {
-  return symptom == Symptom::kEvaluationReturn ? options_.evaluation_patience : options_.patience;
+  if (symptom == Symptom::kEvaluationReturn) return options_.evaluation_patience;
+  return symptom == Symptom::kDivergence ? options_.divergence_patience : options_.patience;
 }
 
 bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
@@ -240,6 +257,14 @@ bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
           evaluation_returns_.DeviationsOf(vitals.evaluation_return, options_.evaluation_window);
       return above && *above < -options_.evaluation_deviations;
     }
+    case Symptom::kDivergence: {
+      const double limit = -options_.divergence_deviations;
+      const auto evaluated =
+          evaluation_returns_.DeviationsOf(vitals.evaluation_return, options_.evaluation_window);
+      const auto trained =
+          trained_returns_.DeviationsOf(TrainedReturn(), options_.evaluation_window);
+      return evaluated && trained && *evaluated < limit && *trained >= limit;
+    }
     case Symptom::kLostEpisodes: {
       const auto lost = static_cast<double>(vitals.lost_episodes);
       return lost > options_.max_lost_episodes * (lost + static_cast<double>(vitals.episodes));
@@ -256,6 +281,8 @@ Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
   ++judged_updates_;
   if (const auto sudden = SuddenSymptom(vitals)) return Undo(*sudden);
   skips_in_a_row_ = 0;
+  trained_episodes_ += vitals.episodes;
+  trained_return_sum_ += static_cast<double>(vitals.episodes) * vitals.episode_return;
   for (const Symptom symptom : kLasting) {
     if (!CanTell(symptom, vitals)) continue;
     std::int64_t& count = counts_[IndexOf(symptom)];
@@ -316,9 +343,13 @@ void CircuitBreaker::Accept(const UpdateVitals& vitals) {
   if (vitals.episodes > 0 && counts_[IndexOf(Symptom::kReturn)] == 0) {
     returns_.Add(vitals.episode_return, options_.window);
   }
-  if (vitals.evaluations > 0 && counts_[IndexOf(Symptom::kEvaluationReturn)] == 0) {
+  if (vitals.evaluations == 0) return;
+  if (counts_[IndexOf(Symptom::kEvaluationReturn)] == 0 &&
+      counts_[IndexOf(Symptom::kDivergence)] == 0) {
     evaluation_returns_.Add(vitals.evaluation_return, options_.evaluation_window);
+    if (trained_episodes_ > 0) trained_returns_.Add(TrainedReturn(), options_.evaluation_window);
   }
+  ForgetTrained();
 }
 
 Verdict CircuitBreaker::RollBack(Symptom symptom) {
@@ -333,6 +364,7 @@ void CircuitBreaker::RolledBack() {
   state_ = BreakerState::kHalfOpen;
   gradient_norms_.Clear();
   counts_.fill(0);
+  ForgetTrained();
   skips_in_a_row_ = 0;
   undone_.clear();
   accepted_updates_ = 0;

@@ -12,7 +12,9 @@
 // share of episodes that were lost, and the difference between the log-probabilities that inference
 // and learner give the same action. An update that has nothing to judge a symptom by, such as one
 // without ended episodes, leaves its count alone. Evaluations, which are rarer than updates, have a
-// patience of their own, counted in evaluations.
+// patience of their own, counted in evaluations. They are judged by their return alone, and beside
+// that of the episodes trained on since the evaluation before: where evaluations fall and those do
+// not, the policy exploits what training rewards, or has learned its tasks by heart.
 //
 // States, as of a breaker of electric circuits (Nygard 2007, "Release It!", section 5.2):
 //   kClosed    Updates go on as usual.
@@ -66,6 +68,10 @@ struct CircuitBreakerOptions {
   // compare with and evaluation_patience in place of patience.
   double evaluation_deviations = 0;
   std::int64_t evaluation_patience = 2;
+  // The same for evaluations between which the return of episodes is not so far below its own
+  // median, with divergence_patience.
+  double divergence_deviations = 0;
+  std::int64_t divergence_patience = 3;
   std::int64_t evaluation_window = 10;
   // The share of ended episodes that were lost, as by an error of the environment. 1 for never.
   double max_lost_episodes = 1;
@@ -123,10 +129,11 @@ enum class Symptom {
   kExplainedVariance,
   kReturn,
   kEvaluationReturn,
+  kDivergence,
   kLostEpisodes,
   kLogProbabilityDrift,
 };
-inline constexpr std::size_t kSymptoms = 11;
+inline constexpr std::size_t kSymptoms = 12;
 
 enum class BreakerAction { kGoOn, kSkip, kRollBack, kEnd };
 enum class BreakerState { kClosed, kSoftened, kOpen, kHalfOpen };
@@ -180,6 +187,11 @@ class CircuitBreaker {
   };
 
   std::optional<Symptom> SuddenSymptom(const UpdateVitals& vitals) const;
+  // The mean return of the episodes since the last evaluation. REQUIRES: there are some.
+  double TrainedReturn() const {
+    return trained_return_sum_ / static_cast<double>(trained_episodes_);
+  }
+  void ForgetTrained();
   // Whether the numbers say anything about the lasting symptom, be it good or bad.
   bool CanTell(Symptom symptom, const UpdateVitals& vitals) const;
   bool Shows(Symptom symptom, const UpdateVitals& vitals) const;
@@ -198,6 +210,10 @@ class CircuitBreaker {
   Baseline gradient_norms_;
   Baseline returns_;
   Baseline evaluation_returns_;
+  // What the episodes between evaluations returned, and those since the last one.
+  Baseline trained_returns_;
+  std::int64_t trained_episodes_ = 0;
+  double trained_return_sum_ = 0;
   // By symptom; those of sudden ones stay 0.
   std::array<std::int64_t, kSymptoms> counts_{};
   std::int64_t skips_in_a_row_ = 0;

@@ -381,6 +381,58 @@ TEST_CASE("each lasting symptom needs patience, and blocks checkpoints until it 
   }
 }
 
+TEST_CASE("evaluations that fall while training returns as much or more are a symptom of its own") {
+  CircuitBreakerOptions options = Quick();
+  options.divergence_deviations = 2;
+  options.divergence_patience = 3;
+  CircuitBreaker breaker(options);
+  // Three updates with episodes come between evaluations, and one without any.
+  const auto evaluate = [&breaker](double trained, double evaluated) {
+    UpdateVitals vitals = Healthy();
+    Verdict verdict;
+    for (std::int64_t episodes = 0; episodes <= 3; ++episodes) {
+      vitals.episodes = episodes;
+      vitals.episode_return = episodes == 0 ? 1e6 : trained;
+      vitals.evaluations = episodes == 3 ? 1 : 0;
+      vitals.evaluation_return = evaluated;
+      verdict = breaker.Judge(vitals);
+      if (episodes < 3) REQUIRE_FALSE(verdict.symptom);
+    }
+    return verdict;
+  };
+  const auto fails = [&](double trained) {
+    for (int i = 1; i < 3; ++i) REQUIRE(evaluate(trained, 50).action == Action::kGoOn);
+    const Verdict verdict = evaluate(trained, 50);
+    REQUIRE(verdict.action == Action::kRollBack);
+    REQUIRE(verdict.symptom == Symptom::kDivergence);
+  };
+  for (int i = 0; i < 10; ++i) REQUIRE_FALSE(evaluate(100, 100).symptom);
+  // Both fall, which is no divergence, and neither is an evaluation within the limit.
+  for (int i = 0; i < 3; ++i) REQUIRE_FALSE(evaluate(50, 81).symptom);
+  SECTION("training holds") { fails(100); }
+  SECTION("training rises") { fails(200); }
+  SECTION("training falls too") {
+    for (int i = 0; i < 20; ++i) REQUIRE(evaluate(-100, 50).action == Action::kGoOn);
+  }
+  SECTION("evaluations recover in between") {
+    for (int i = 0; i < 10; ++i) {
+      REQUIRE(evaluate(100, 50).action == Action::kGoOn);
+      REQUIRE(evaluate(100, 100).action == Action::kGoOn);
+    }
+  }
+  SECTION("the measure stays what it was, also after a rollback") {
+    fails(100);
+    breaker.RolledBack();
+    fails(100);
+  }
+  SECTION("without episodes in between nothing is told") {
+    UpdateVitals vitals = Healthy();
+    vitals.evaluations = 1;
+    vitals.evaluation_return = 50;
+    for (int i = 0; i < 20; ++i) REQUIRE_FALSE(breaker.Judge(vitals).symptom);
+  }
+}
+
 TEST_CASE("updates that can tell nothing of a symptom neither add to it nor take from it") {
   CircuitBreakerOptions options = Quick();
   options.return_deviations = 3;
