@@ -185,6 +185,23 @@ const char* ToString(BreakerAction action) {
   return "unknown";
 }
 
+bool IsOfReturns(Symptom symptom) {
+  return symptom == Symptom::kReturn || symptom == Symptom::kEvaluationReturn ||
+         symptom == Symptom::kDivergence;
+}
+
+void CircuitBreaker::Course::Follow(bool shows, std::int64_t number, std::int64_t patience) {
+  if (!shows) {
+    count = std::max<std::int64_t>(count - 1, 0);
+    ++quiet;
+    last_healthy = number;
+    return;
+  }
+  ++count;
+  if (!healthy_before || quiet >= patience) healthy_before = last_healthy.value_or(number);
+  quiet = 0;
+}
+
 void CircuitBreaker::Baseline::Add(double value, std::int64_t window) {
   values_.push_back(value);
   if (static_cast<std::int64_t>(values_.size()) > window) values_.pop_front();
@@ -279,21 +296,25 @@ bool CircuitBreaker::Shows(Symptom symptom, const UpdateVitals& vitals) const {
 Verdict CircuitBreaker::Judge(const UpdateVitals& vitals) {
   SHOAL_CHECK(state_ != BreakerState::kOpen);
   ++judged_updates_;
-  if (const auto sudden = SuddenSymptom(vitals)) return Undo(*sudden);
+  if (const auto sudden = SuddenSymptom(vitals)) return Undo(*sudden, vitals.begins_with);
   skips_in_a_row_ = 0;
+  sudden_.Follow(false, vitals.begins_with, options_.patience);
   trained_episodes_ += vitals.episodes;
   trained_return_sum_ += static_cast<double>(vitals.episodes) * vitals.episode_return;
   for (const Symptom symptom : kLasting) {
     if (!CanTell(symptom, vitals)) continue;
-    std::int64_t& count = counts_[IndexOf(symptom)];
-    count = Shows(symptom, vitals) ? count + 1 : std::max<std::int64_t>(count - 1, 0);
-    if (count >= PatienceWith(symptom)) return RollBack(symptom);
+    Course& course = lasting_[IndexOf(symptom)];
+    course.Follow(Shows(symptom, vitals), vitals.begins_with, PatienceWith(symptom));
+    if (course.count >= PatienceWith(symptom)) return RollBack(symptom, course);
   }
   Accept(vitals);
   return FollowSoftening();
 }
 
-Verdict CircuitBreaker::Undo(Symptom symptom) {
+Verdict CircuitBreaker::Undo(Symptom symptom, std::int64_t number) {
+  // It changes nothing, so the parameters that it began with are those before the symptom.
+  sudden_.last_healthy = number;
+  sudden_.Follow(true, number, options_.patience);
   calm_updates_ = 0;
   ++skips_in_a_row_;
   undone_.push_back(judged_updates_);
@@ -305,7 +326,7 @@ Verdict CircuitBreaker::Undo(Symptom symptom) {
   }
   const auto undone = static_cast<std::int64_t>(undone_.size());
   if (skips_in_a_row_ >= options_.max_skips || (softened && undone >= options_.max_skips)) {
-    return RollBack(symptom);
+    return RollBack(symptom, sudden_);
   }
   return {BreakerAction::kSkip, symptom, undone >= options_.soften_skips && Soften()};
 }
@@ -327,7 +348,7 @@ Verdict CircuitBreaker::FollowSoftening() {
     return {};
   }
   for (const Symptom symptom : kLasting) {
-    if (2 * counts_[IndexOf(symptom)] < PatienceWith(symptom)) continue;
+    if (2 * CountOf(symptom) < PatienceWith(symptom)) continue;
     if (Soften()) return {BreakerAction::kGoOn, symptom, true};
   }
   return {};
@@ -340,38 +361,45 @@ void CircuitBreaker::Accept(const UpdateVitals& vitals) {
   }
   if (accepted_updates_ >= options_.settled_updates) rollbacks_in_a_row_ = 0;
   gradient_norms_.Add(vitals.gradient_norm, options_.window);
-  if (vitals.episodes > 0 && counts_[IndexOf(Symptom::kReturn)] == 0) {
+  if (vitals.episodes > 0 && CountOf(Symptom::kReturn) == 0) {
     returns_.Add(vitals.episode_return, options_.window);
   }
   if (vitals.evaluations == 0) return;
-  if (counts_[IndexOf(Symptom::kEvaluationReturn)] == 0 &&
-      counts_[IndexOf(Symptom::kDivergence)] == 0) {
+  if (CountOf(Symptom::kEvaluationReturn) == 0 && CountOf(Symptom::kDivergence) == 0) {
     evaluation_returns_.Add(vitals.evaluation_return, options_.evaluation_window);
     if (trained_episodes_ > 0) trained_returns_.Add(TrainedReturn(), options_.evaluation_window);
   }
   ForgetTrained();
 }
 
-Verdict CircuitBreaker::RollBack(Symptom symptom) {
+Verdict CircuitBreaker::RollBack(Symptom symptom, const Course& course) {
   if (rollbacks_in_a_row_ >= options_.max_rollbacks) return {BreakerAction::kEnd, symptom};
   ++rollbacks_in_a_row_;
   state_ = BreakerState::kOpen;
-  return {BreakerAction::kRollBack, symptom};
+  return {.action = BreakerAction::kRollBack,
+          .symptom = symptom,
+          .healthy_number = *course.healthy_before};
 }
 
 void CircuitBreaker::RolledBack() {
   SHOAL_CHECK(state_ == BreakerState::kOpen);
   state_ = BreakerState::kHalfOpen;
   gradient_norms_.Clear();
-  counts_.fill(0);
+  lasting_.fill({});
+  sudden_ = {};
   ForgetTrained();
   skips_in_a_row_ = 0;
   undone_.clear();
   accepted_updates_ = 0;
 }
 
+std::int64_t CircuitBreaker::CountOf(Symptom symptom) const {
+  return lasting_[IndexOf(symptom)].count;
+}
+
 bool CircuitBreaker::AnyCounts() const {
-  return std::any_of(counts_.begin(), counts_.end(), [](std::int64_t count) { return count > 0; });
+  return std::any_of(lasting_.begin(), lasting_.end(),
+                     [](const Course& course) { return course.count > 0; });
 }
 
 bool CircuitBreaker::healthy() const {

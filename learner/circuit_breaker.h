@@ -31,6 +31,10 @@
 // Past max_rollbacks rollbacks the verdict is kEnd; settled_updates updates without a rollback
 // restore them all.
 //
+// A rollback should go to parameters that did not show the symptom yet, such as those of the last
+// evaluation that was as good as those before. A symptom that comes again before its patience is
+// over is the same one, though its count was 0 in between. Sudden ones are one in this respect.
+//
 // The same vitals in the same order give the same verdicts: there is neither clock nor chance. So
 // ranks that are shown the numbers of rank 0 decide alike. Not thread-safe.
 #pragma once
@@ -97,6 +101,8 @@ struct CircuitBreakerOptions {
 
 // What the breaker looks at. It has no pointers, so its bytes can be sent to other ranks.
 struct UpdateVitals {
+  // The number of the parameters that the update began with, as checkpoints are numbered.
+  std::int64_t begins_with = 0;
   // False if loss, gradient or parameters were not finite; then nothing else is looked at.
   bool finite = true;
   double gradient_norm = 0;
@@ -148,7 +154,12 @@ struct Verdict {
   std::optional<Symptom> symptom = {};
   // Whether the updates that follow are softened, and were not before.
   bool softens = false;
+  // With kRollBack: parameters up to this number did not show the symptom yet.
+  std::int64_t healthy_number = 0;
 };
+
+// Whether returns tell of the symptom, which then tell good parameters from bad ones, too.
+bool IsOfReturns(Symptom symptom);
 
 class CircuitBreaker {
  public:
@@ -186,6 +197,20 @@ class CircuitBreaker {
     std::deque<double> values_;
   };
 
+  // How a symptom went.
+  struct Course {
+    // As the manual page says. That of sudden ones says nothing.
+    std::int64_t count = 0;
+    // The newest parameters that did not show it, and those from before it began.
+    std::optional<std::int64_t> last_healthy = {};
+    std::optional<std::int64_t> healthy_before = {};
+    // How often it has not been shown since it was.
+    std::int64_t quiet = 0;
+
+    // Follows an update that could tell.
+    void Follow(bool shows, std::int64_t number, std::int64_t patience);
+  };
+
   std::optional<Symptom> SuddenSymptom(const UpdateVitals& vitals) const;
   // The mean return of the episodes since the last evaluation. REQUIRES: there are some.
   double TrainedReturn() const {
@@ -196,9 +221,10 @@ class CircuitBreaker {
   bool CanTell(Symptom symptom, const UpdateVitals& vitals) const;
   bool Shows(Symptom symptom, const UpdateVitals& vitals) const;
   std::int64_t PatienceWith(Symptom symptom) const;
+  std::int64_t CountOf(Symptom symptom) const;
   bool AnyCounts() const;
-  Verdict Undo(Symptom symptom);
-  Verdict RollBack(Symptom symptom);
+  Verdict Undo(Symptom symptom, std::int64_t number);
+  Verdict RollBack(Symptom symptom, const Course& course);
   void Accept(const UpdateVitals& vitals);
   // What an accepted update changes about softening.
   Verdict FollowSoftening();
@@ -214,8 +240,9 @@ class CircuitBreaker {
   Baseline trained_returns_;
   std::int64_t trained_episodes_ = 0;
   double trained_return_sum_ = 0;
-  // By symptom; those of sudden ones stay 0.
-  std::array<std::int64_t, kSymptoms> counts_{};
+  // Those of lasting symptoms, by symptom, and the one of all that are sudden.
+  std::array<Course, kSymptoms> lasting_{};
+  Course sudden_;
   std::int64_t skips_in_a_row_ = 0;
   std::int64_t judged_updates_ = 0;
   // Which of these were undone: of the last `window`, or since learning was softened.

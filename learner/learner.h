@@ -15,10 +15,12 @@
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
 // What it condemns reaches neither parameters nor versions. While a symptom goes on, all ranks
 // train at a lower learning rate and with a higher penalty on the KL. A rollback loads the newest
-// checkpoint, and checkpoints are written only of healthy parameters. Versions that were published
-// after that checkpoint are excluded from replay and from what this learner trains on
-// (unrolls/quarantine.h), and publication goes on under the next epoch, so that no version is
-// published twice. Past the last rollback, and in place of the first one in deterministic mode,
+// checkpoint from before the symptom, or where returns show it the one that evaluations returned
+// most of. Without one from before, it is the oldest there is. Checkpoints are written only of
+// healthy parameters. Versions that were published after that checkpoint are excluded from replay
+// and from what this learner trains on (unrolls/quarantine.h), later checkpoints are removed, and
+// publication goes on under the next epoch, so that no version is published twice. Past the last
+// rollback, and in place of the first one in deterministic mode,
 // where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE and leaves the
 // file "diverged", and Create returns OUT_OF_RANGE until somebody removes it.
 //
@@ -146,9 +148,8 @@ class Learner {
   // All ranks call these three together. The errors are those of ReadSharedCheckpoint and
   // PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
   absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> MakeCheckpoints();
-  // Loads the newest checkpoint in `folder`, or that of the number.
-  absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(
-      const std::string& folder, std::optional<std::int64_t> number = std::nullopt);
+  absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(const std::string& folder,
+                                                  const training::CheckpointChoice& choice = {});
   // The folder of this run's own checkpoints.
   std::string CheckpointsFolder() const;
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
@@ -196,7 +197,7 @@ class Learner {
   void ReportSoftening() const;
   // Does what the verdict on an update that was undone asks for, `failure` being why it was.
   absl::Status Obey(const absl::Status& failure);
-  absl::Status RollBack();
+  absl::Status RollBack(const Verdict& verdict);
   // Condemns all versions that were published after `saved`.
   absl::Status Condemn(const SavedState& saved);
   absl::Status Forgive(const absl::Status& failure);

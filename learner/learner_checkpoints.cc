@@ -80,7 +80,8 @@ absl::Status Learner::Resume() {
   if (loaded.ok()) parts_->saved = {loaded->version, TrainedNumber()};
   if (absl::IsNotFound(loaded.status()) && !other.empty()) {
     const std::optional<std::int64_t> number = CheckpointIn(other);
-    loaded = LoadCheckpoint(number ? FolderAround(other) : CheckpointsOf(other), number);
+    loaded =
+        LoadCheckpoint(number ? FolderAround(other) : CheckpointsOf(other), {.number = number});
     if (!loaded.ok()) return runtime::Annotate(loaded.status(), "learner.start_from");
   }
   if (loaded.ok()) {
@@ -103,9 +104,9 @@ absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> Learner::MakeCheckp
 }
 
 absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(
-    const std::string& folder, std::optional<std::int64_t> number) {
+    const std::string& folder, const training::CheckpointChoice& choice) {
   SHOAL_ASSIGN_OR_RETURN(const training::SharedCheckpoint found,
-                         training::ReadSharedCheckpoint(folder, *parts_->reducer, number));
+                         training::ReadSharedCheckpoint(folder, *parts_->reducer, choice));
   for (const std::string& problem : found.problems) {
     spdlog::warn("event=checkpoint_damaged problem={}", runtime::Quoted(problem));
   }

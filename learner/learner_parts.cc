@@ -148,6 +148,7 @@ absl::Status Learner::Start() {
   }
   parts.trainer->SetJudge([this](const algorithms::UpdateReport& report) {
     UpdateVitals vitals = VitalsOf(report, parts_->record.episodes);
+    vitals.begins_with = TrainedNumber();
     TakeEvaluations();
     vitals.evaluations = static_cast<std::int64_t>(parts_->evaluations.size());
     if (vitals.evaluations > 0) vitals.evaluation_return = parts_->evaluations.back().mean_return;

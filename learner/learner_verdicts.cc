@@ -101,7 +101,7 @@ absl::Status Learner::Obey(const absl::Status& failure) {
   Parts& parts = *parts_;
   // The breaker has seen no report where numbers were not finite.
   if (parts.verdict.action == BreakerAction::kGoOn) {
-    parts.verdict = parts.breaker->Judge({.finite = false});
+    parts.verdict = parts.breaker->Judge({.begins_with = TrainedNumber(), .finite = false});
   }
   const Verdict verdict = parts.verdict;
   const std::int64_t update = parts.trainer->updates();
@@ -118,7 +118,7 @@ absl::Status Learner::Obey(const absl::Status& failure) {
     return Publish(/*save=*/false);
   }
   const bool goes_back = verdict.action == BreakerAction::kRollBack;
-  if (goes_back && !setup_.run.deterministic) return RollBack();
+  if (goes_back && !setup_.run.deterministic) return RollBack(verdict);
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   const absl::Status diverged = runtime::OutOfRange(
       "training diverged after update " + std::to_string(update) + " (" +
@@ -135,12 +135,14 @@ absl::Status Learner::Obey(const absl::Status& failure) {
   return diverged;
 }
 
-absl::Status Learner::RollBack() {
+absl::Status Learner::RollBack(const Verdict& verdict) {
   Parts& parts = *parts_;
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   // First, so that a learner that dies here and starts again knows of them.
   SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
-  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(CheckpointsFolder());
+  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(
+      CheckpointsFolder(),
+      {.rather_up_to = verdict.healthy_number, .rather_best = IsOfReturns(*verdict.symptom)});
   if (absl::IsNotFound(loaded.status())) {
     return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
   }
@@ -154,6 +156,7 @@ absl::Status Learner::RollBack() {
     parts.saved = {loaded->version, TrainedNumber()};
     SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
   }
+  SHOAL_RETURN_IF_ERROR(parts.checkpoints->WithdrawAfter(TrainedNumber()));
   SHOAL_RETURN_IF_ERROR(JoinEpoch());
   parts.epoch_number = TrainedNumber();
   parts.breaker->RolledBack();

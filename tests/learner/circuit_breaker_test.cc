@@ -300,6 +300,61 @@ TEST_CASE("updates that are undone now and then soften, and then lead to a rollb
   REQUIRE(hard.rate_factor() == 1);
 }
 
+TEST_CASE("a rollback says which parameters did not show the symptom yet") {
+  CircuitBreakerOptions options = Quick();
+  options.min_entropy = 0.5;
+  options.evaluation_deviations = 3;
+  CircuitBreaker breaker(options);
+  std::int64_t number = 100;
+  const auto judge = [&](UpdateVitals vitals) {
+    vitals.begins_with = number;
+    const Verdict verdict = breaker.Judge(vitals);
+    if (verdict.action == Action::kGoOn) ++number;
+    return verdict;
+  };
+  UpdateVitals shows = Healthy();
+  std::int64_t expected = 0;
+  SECTION("a lasting symptom that goes and comes again within its patience") {
+    shows.entropy = 0.1;
+    for (int i = 0; i < 10; ++i) judge(Healthy());
+    // Nothing counts in between, so a checkpoint may be written.
+    expected = number - 1;
+    judge(shows);
+    for (int i = 0; i < 3; ++i) judge(Healthy());
+  }
+  SECTION("a lasting symptom that comes again later") {
+    shows.entropy = 0.1;
+    judge(shows);
+    for (int i = 0; i < 4; ++i) judge(Healthy());
+    expected = number - 1;
+  }
+  SECTION("a lasting symptom from the start") {
+    shows.entropy = 0.1;
+    expected = number;
+  }
+  SECTION("a sudden symptom, which an update came between") {
+    shows.finite = false;
+    judge(Healthy());
+    expected = number;
+    judge(shows);
+    judge(Healthy());
+  }
+  SECTION("evaluations, of which the last good one came some updates before") {
+    UpdateVitals good = Healthy();
+    good.evaluations = 1;
+    good.evaluation_return = 100;
+    for (int i = 0; i < 5; ++i) judge(good);
+    expected = number - 1;
+    for (int i = 0; i < 7; ++i) judge(Healthy());
+    shows.evaluations = 1;
+  }
+  Verdict verdict;
+  for (int i = 0; i < 4 && verdict.action != Action::kRollBack; ++i) verdict = judge(shows);
+  REQUIRE(verdict.action == Action::kRollBack);
+  REQUIRE(verdict.healthy_number == expected);
+  REQUIRE(expected > 0);
+}
+
 TEST_CASE("a gradient norm that is lastingly higher costs one rollback and is accepted then") {
   CircuitBreaker breaker(Quick());
   Pass(breaker, 10);

@@ -65,8 +65,10 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "an evaluation far below those before leads to a rollback, and one of a condemned version "
-    "to none") {
+    "an evaluation far below those before leads back to the best checkpoint, and one of a "
+    "condemned "
+    "version to none") {
+  const bool diverges = GENERATE(false, true);
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
@@ -76,8 +78,9 @@ TEST_CASE(
   setup.learner.checkpoint_every_updates = 3;
   setup.learner.checkpoint_every_seconds = 1e6;
   setup.learner.updates = 8;
-  setup.learner.breaker.evaluation_deviations = 3;
-  setup.learner.breaker.evaluation_patience = 1;
+  auto& breaker = setup.learner.breaker;
+  (diverges ? breaker.divergence_deviations : breaker.evaluation_deviations) = 3;
+  breaker.evaluation_patience = breaker.divergence_patience = 1;
   setup.learner.breaker.evaluation_window = 5;
   setup.learner.breaker.probation_updates = 1;
   // The n-th sum is in the n-th update.
@@ -86,6 +89,8 @@ TEST_CASE(
       {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
       {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
       {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
+  // The checkpoint of update 3 has the best, and that of update 6 was written after the last that
+  // was good.
   const absl::Status end = RunAlone(setup, [&](int sum) {
     const auto report = reports.find(sum);
     if (report == reports.end()) return;
@@ -99,10 +104,43 @@ TEST_CASE(
   for (const nlohmann::json& line : Lines(setup)) {
     updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
     if (updates.back() != 0) continue;
-    REQUIRE(line["reason"] == "evaluation_return");
+    REQUIRE(line["reason"] == (diverges ? "divergence" : "evaluation_return"));
     REQUIRE(line["action"] == "roll_back");
   }
-  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
+  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 4, 5, 6, 7, 8});
+  const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
+  REQUIRE_FALSE(quarantine.Contains({1, 3}));
+  REQUIRE(quarantine.Contains({1, 4}));
+}
+
+TEST_CASE("a checkpoint between two symptoms is not gone back to, and is removed") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  // The sixth round is undone, the seventh makes update 6, and then all are undone.
+  Insert(shard.shard(), 1, 0, 20, 1);
+  Insert(shard.shard(), 1, 20, 4, kTooMuch);
+  Insert(shard.shard(), 1, 24, 4, 1);
+  Insert(shard.shard(), 1, 28, 8, kTooMuch);
+  Fill(shard.shard(), 2);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 8;
+  setup.learner.breaker.max_skips = 2;
+  setup.learner.breaker.probation_updates = 1;
+  std::int64_t newest = -1;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 8) AwaitCheckpoint(setup, 6);
+    if (sum == 11) newest = NewestCheckpoint(setup);
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(newest == 3);
+  std::vector<int> updates;
+  for (const nlohmann::json& line : Lines(setup)) {
+    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
+  }
+  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 0, 6, 0, 0, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE("training that cannot be saved ends with OUT_OF_RANGE and leaves the last checkpoint") {

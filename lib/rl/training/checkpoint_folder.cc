@@ -186,6 +186,15 @@ absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
   return Remove(PathOf(number));
 }
 
+absl::Status CheckpointFolder::WithdrawAfter(std::int64_t number) const {
+  for (const std::string& name : Names(root_)) {
+    const bool writing = name.starts_with(kWritingPrefix);
+    if (NumberOf(writing ? name.substr(kWritingPrefix.size()) : name) <= number) continue;
+    SHOAL_RETURN_IF_ERROR(Remove(root_ + "/" + name));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckpointFolder::Remove(const std::string& path) const {
   const absl::Status removed = Guarded(root_, [&] {
     // Without it the others count for nothing.

@@ -66,9 +66,28 @@ struct Candidate {
   std::size_t ranks = 0;
 };
 
+// Whether `a` is to be tried before `b`.
+bool ComesFirst(const Candidate& a, const Candidate& b, const CheckpointChoice& choice) {
+  const auto later = [&choice](const Candidate& one) {
+    return choice.rather_up_to && one.manifest.number > *choice.rather_up_to;
+  };
+  const auto evaluated = [&choice](const Candidate& one) {
+    const std::optional<MeanReturn>& found = one.manifest.mean_return;
+    return choice.rather_best && found && found->is_of_evaluation ? std::optional(found->value)
+                                                                  : std::nullopt;
+  };
+  if (later(a) != later(b)) return later(b);
+  if (!later(a) && evaluated(a) != evaluated(b)) return evaluated(a) > evaluated(b);
+  if (a.manifest.number != b.manifest.number) {
+    return later(a) ? a.manifest.number < b.manifest.number : a.manifest.number > b.manifest.number;
+  }
+  return a.ranks > b.ranks;
+}
+
 // Returns the manifests of all ranks, those to be tried first first.
 absl::StatusOr<std::vector<Candidate>> Candidates(const CheckpointFolder& folder,
                                                   GradientReducer& reducer,
+                                                  const CheckpointChoice& choice,
                                                   std::vector<std::string>& problems) {
   Lists own;
   std::set<std::string> texts;
@@ -89,11 +108,12 @@ absl::StatusOr<std::vector<Candidate>> Candidates(const CheckpointFolder& folder
     problems.insert(problems.end(), all[rank][1].begin(), all[rank][1].end());
   }
   std::vector<Candidate> candidates;
-  for (auto& [text, candidate] : found) candidates.push_back(std::move(candidate));
-  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
-    return a.manifest.number != b.manifest.number ? a.manifest.number > b.manifest.number
-                                                  : a.ranks > b.ranks;
-  });
+  for (auto& [text, candidate] : found) {
+    if (choice.number && candidate.manifest.number != *choice.number) continue;
+    candidates.push_back(std::move(candidate));
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&choice](const auto& a, const auto& b) { return ComesFirst(a, b, choice); });
   return candidates;
 }
 
@@ -268,13 +288,11 @@ absl::Status NoRoom(const CheckpointFolder& folder, const Checkpoint& checkpoint
 
 absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
                                                       GradientReducer& reducer,
-                                                      std::optional<std::int64_t> number) {
+                                                      const CheckpointChoice& choice) {
   const CheckpointFolder folder(root);
   std::vector<std::string> problems;
-  SHOAL_ASSIGN_OR_RETURN(std::vector<Candidate> candidates, Candidates(folder, reducer, problems));
-  if (number) {
-    std::erase_if(candidates, [&](const auto& one) { return one.manifest.number != *number; });
-  }
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
+                         Candidates(folder, reducer, choice, problems));
   for (const Candidate& candidate : candidates) {
     absl::StatusOr<SharedCheckpoint> found = Collect(folder, candidate.manifest, reducer, problems);
     if (found.ok()) {
@@ -284,8 +302,8 @@ absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
     if (!absl::IsNotFound(found.status())) return found.status();
     problems.push_back(runtime::Message(found.status()));
   }
-  std::string text =
-      "no whole checkpoint " + (number ? std::to_string(*number) + " " : "") + "in " + root;
+  std::string text = "no whole checkpoint " +
+                     (choice.number ? std::to_string(*choice.number) + " " : "") + "in " + root;
   for (const std::string& problem : problems) text += "; " + problem;
   const bool divided =
       std::any_of(candidates.begin(), candidates.end(),
@@ -455,6 +473,11 @@ absl::Status SharedCheckpoints::Settle() {
   SHOAL_RETURN_IF_ERROR(shared);
   SHOAL_ASSIGN_OR_RETURN(const std::set<std::int64_t> best, AgreeOnBest(manifest.number));
   return keeps() ? folder_.Keep(keep_.newest, best, manifest.number) : absl::OkStatus();
+}
+
+absl::Status SharedCheckpoints::WithdrawAfter(std::int64_t number) const {
+  SHOAL_CHECK(!under_way_);
+  return ShareStatus(keeps() ? folder_.WithdrawAfter(number) : absl::OkStatus(), reducer_);
 }
 
 }  // namespace shoal::training

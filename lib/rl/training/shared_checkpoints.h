@@ -44,19 +44,29 @@ struct SharedCheckpoint {
   Checkpoint checkpoint;
   // The ranks whose folders have it, by piece.
   std::map<std::string, std::vector<std::int64_t>> holders;
-  // What was wrong with other copies and with newer checkpoints, on any rank.
+  // What was wrong with other copies and with checkpoints that would have been rather taken, on any
+  // rank.
   std::vector<std::string> problems;
 };
 
-// Collective. Returns the newest checkpoint that the ranks can put together from their folders
-// `root`, the same on all ranks. Without one, the error is the same on all ranks too, and lists
-// what is wrong with each: DATA_LOSS where some are divided, because what is missing may be on a
-// machine that is not there, and NOT_FOUND otherwise. DATA_LOSS also names a rank that sends what
-// no rank sends.
-// With `number`, only that checkpoint will do.
-absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(
-    const std::string& root, collectives::GradientReducer& reducer,
-    std::optional<std::int64_t> number = std::nullopt);
+// Which checkpoint is wanted. Of those that are equally good the newest comes first.
+struct CheckpointChoice {
+  // Only this one will do.
+  std::optional<std::int64_t> number = {};
+  // Those up to this number come before later ones, of which the oldest comes first.
+  std::optional<std::int64_t> rather_up_to = {};
+  // Of the former, those that evaluations returned most of come first.
+  bool rather_best = false;
+};
+
+// Collective. Returns the first checkpoint by `choice` that the ranks can put together from their
+// folders `root`, the same on all ranks. Without one, the error is the same on all ranks too, and
+// lists what is wrong with each: DATA_LOSS where some are divided, because what is missing may be
+// on a machine that is not there, and NOT_FOUND otherwise. DATA_LOSS also names a rank that sends
+// what no rank sends.
+absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
+                                                      collectives::GradientReducer& reducer,
+                                                      const CheckpointChoice& choice = {});
 
 // Writes the checkpoints of a group. Each is begun, written by a thread of the keeper's, and
 // settled. Not thread-safe.
@@ -96,6 +106,9 @@ class SharedCheckpoints {
   // then. With one folder its keeper alone returns errors of the disk. INTERNAL where this one may
   // count although saving it failed.
   absl::Status Settle();
+  // Collective. Removes the checkpoints after this number, which a later start would take
+  // otherwise. INTERNAL, on all ranks, where one may still count. REQUIRES: nothing is under way.
+  absl::Status WithdrawAfter(std::int64_t number) const;
 
  private:
   SharedCheckpoints(const Options& options, collectives::GradientReducer& reducer,

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/training/shared_checkpoints.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
+#include <string>
 
 #include "platform/runtime/atomic_file.h"
 #include "tests/rl/training/machines.h"
@@ -237,6 +242,62 @@ TEST_CASE("a rank whose disk fails is named on all ranks, and the checkpoint bef
     REQUIRE(doubles::Mentions(end, "a checkpoint of rank 1: "));
   }
   RequireFound(machines, OneEach(2), 1);
+}
+
+TEST_CASE("checkpoints up to a number come first, the best of them if wanted, and later ones go") {
+  const Machines machines;
+  const auto in_group = [&](const auto& work) {
+    doubles::RunRanks(2, [&](std::size_t rank, GradientReducer& reducer) -> absl::Status {
+      SHOAL_ASSIGN_OR_RETURN(
+          const auto shared,
+          SharedCheckpoints::Create({.root = machines.Of(rank), .keep = {.newest = 10}}, reducer));
+      return work(machines.Of(rank), reducer, *shared);
+    });
+  };
+  // Returns of evaluations, and of episodes below 0.
+  const std::map<std::int64_t, double> returns = {{1, 50}, {2, 90}, {3, -1}, {4, 95}};
+  in_group([&](const std::string&, GradientReducer&, SharedCheckpoints& shared) -> absl::Status {
+    for (std::int64_t number = 0; number <= 5; ++number) {
+      shared.Begin([&] {
+        return [&returns, number] {
+          Checkpoint checkpoint = StateOf(number);
+          const auto found = returns.find(number);
+          if (found == returns.end()) return checkpoint;
+          checkpoint.mean_return = {std::abs(found->second) * (found->second < 0 ? 1000 : 1),
+                                    found->second > 0};
+          return checkpoint;
+        };
+      });
+      SHOAL_RETURN_IF_ERROR(shared.Settle());
+    }
+    return absl::OkStatus();
+  });
+  const auto read = [&](const CheckpointChoice& choice) {
+    std::array<std::int64_t, 2> found = {-1, -1};
+    in_group([&](const std::string& root, GradientReducer& reducer, SharedCheckpoints&) {
+      const auto read = ReadSharedCheckpoint(root, reducer, choice);
+      if (read.ok()) found[static_cast<std::size_t>(reducer.rank())] = read->checkpoint.number;
+      return absl::IsNotFound(read.status()) ? absl::OkStatus() : read.status();
+    });
+    REQUIRE(found[0] == found[1]);
+    return found[0];
+  };
+  REQUIRE(read({}) == 5);
+  REQUIRE(read({.number = 2}) == 2);
+  REQUIRE(read({.rather_up_to = 3}) == 3);
+  REQUIRE(read({.rather_up_to = 3, .rather_best = true}) == 2);
+  REQUIRE(read({.rather_up_to = 9, .rather_best = true}) == 4);
+  REQUIRE(read({.rather_up_to = 0, .rather_best = true}) == 0);
+  REQUIRE(read({.rather_up_to = -1, .rather_best = true}) == 0);
+  fs::remove(machines.File(0, 2, "counters.json"));
+  fs::remove(machines.File(1, 2, "counters.json"));
+  REQUIRE(read({.rather_up_to = 3, .rather_best = true}) == 1);
+
+  in_group([](const std::string&, GradientReducer&, SharedCheckpoints& shared) {
+    return shared.WithdrawAfter(3);
+  });
+  REQUIRE(read({}) == 3);
+  REQUIRE_FALSE(FilesOf(machines.Of(1)).contains("checkpoint-000000000004"));
 }
 
 }  // namespace
