@@ -84,7 +84,7 @@ bool Learner::finished() const {
 std::int64_t Learner::rank() const { return parts_->reducer->rank(); }
 std::string Learner::Digest() const { return parts_->trainer->Digest(); }
 
-absl::Status Learner::JoinEpoch() {
+absl::Status Learner::JoinEpoch(bool may_stay) {
   const std::string file = setup_.run.path() + "/epoch";
   SHOAL_ASSIGN_OR_RETURN(const std::uint64_t own, ReadEpoch(file));
   const std::uint64_t first = setup_.first_epoch > 0
@@ -94,12 +94,20 @@ absl::Status Learner::JoinEpoch() {
   std::array<double, 2> newest = {static_cast<double>(own), static_cast<double>(first)};
   SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(newest)));
   const auto epoch = static_cast<std::uint64_t>(newest[0] > 0 ? newest[0] + 1 : newest[1]);
-  if (parts_->checkpoints->keeps()) {
-    SHOAL_RETURN_IF_ERROR(runtime::Annotate(WriteEpoch(file, epoch),
-                                            "epoch " + std::to_string(epoch) + " cannot begin"));
-  }
+  const absl::Status written =
+      parts_->checkpoints->keeps()
+          ? runtime::Annotate(WriteEpoch(file, epoch),
+                              "epoch " + std::to_string(epoch) + " cannot begin")
+          : absl::OkStatus();
+  const bool stays = may_stay && CanWait(written);
+  if (!written.ok() && !stays) return written;
   // Nobody publishes a version of an epoch that could be taken again.
-  SHOAL_RETURN_IF_ERROR(parts_->reducer->Barrier());
+  std::array<double, 1> staying = {stays ? 1.0 : 0.0};
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(staying)));
+  if (staying[0] > 0) {
+    ++parts_->version.step;
+    return Tolerate(written, "epoch");
+  }
   // In lock step an unroll may have begun before the epoch, in an older version than its first.
   parts_->version = {epoch,
                      setup_.run.deterministic ? static_cast<std::uint64_t>(TrainedNumber()) : 0};
@@ -196,6 +204,7 @@ absl::Status Learner::Finish() {
   if (TrainedNumber() != parts_->published_number) ++parts_->version.step;
   absl::Status saved = parts_->breaker->healthy() ? SaveCheckpoint() : absl::OkStatus();
   if (saved.ok()) saved = Settle();
+  if (saved.ok() && parts_->quarantine_waits) saved = parts_->quarantine->Write();
   if (rank() == 0) {
     if (saved.ok()) saved = Publish(/*save=*/true);
     parts_->publication->Drain();
@@ -329,6 +338,7 @@ absl::Status Learner::AfterUpdate() {
   const std::int64_t update = parts.trainer->updates();
   const LearnerOptions& options = setup_.learner;
   if (parts.verdict.softens) ReportSoftening();
+  if (parts.quarantine_waits) SHOAL_RETURN_IF_ERROR(WriteQuarantine());
   parts.recent_returns.Add(parts.record.episodes);
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = IsCheckpointDue();

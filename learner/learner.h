@@ -4,8 +4,9 @@
 //
 // All ranks run the same loop in step: collect unrolls, agree on whether to go on, log their ids,
 // update, save checkpoints. Where the disk has no room a checkpoint is not saved, and ids wait in
-// memory (unrolls/unroll_ledger.h): training goes on until the last checkpoint, except in lock
-// step. A rollback needs room for the epoch that it begins. Rank 0 publishes and reports metrics.
+// memory (unrolls/unroll_ledger.h), as do the versions that a rollback condemns: training goes on
+// until the last checkpoint, except in lock step. A rollback without room for another epoch stays
+// in its own, but with asynchronous gradients. Rank 0 publishes and reports metrics.
 // Files in the run's folder: epoch, unrolls*.log, quarantine, checkpoints/, and of rank 0
 // parameters/, learner.jsonl, and fitted.json where a checkpoint of another policy was fitted.
 // Ranks of several machines may have a folder of their own each: checkpoints are divided among
@@ -130,7 +131,10 @@ class Learner {
   absl::Status CheckDivergence();
   // Leaves the reason in the folder, for which no learner starts there any more.
   void NoteDivergence(const absl::Status& reason);
-  absl::Status JoinEpoch();
+  // Begins the epoch after the newest that a folder knows, on all ranks. Where a folder has no room
+  // for it, the group stays in its epoch and takes the next step if it may, and otherwise the error
+  // is returned.
+  absl::Status JoinEpoch(bool may_stay);
   absl::Status Resume();
   struct LoadedCheckpoint {
     // That of its parameters.
@@ -163,6 +167,11 @@ class Learner {
   absl::Status Train();
   // Logs the uses that the next update trains on; also where it returns that their lines can wait.
   absl::Status LogUses(std::span<const UnrollUse> uses);
+  // Writes which versions are condemned; also where it returns that this can wait.
+  absl::Status WriteQuarantine();
+  // Makes a warning of a failure to save what is tried again with each update, and says once that
+  // there was room. `waits` is whether it failed before, and is set to whether it does now.
+  absl::Status WaitForRoom(const absl::Status& saved, const std::string& what, bool& waits);
   // Tells replay and the demonstration table the new priorities of the unrolls of the round, if the
   // update made any.
   absl::Status UpdatePriorities();

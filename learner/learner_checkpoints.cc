@@ -202,15 +202,26 @@ absl::Status Learner::LogUses(std::span<const UnrollUse> uses) {
   Parts& parts = *parts_;
   const absl::Status logged = parts.ledger->Append(
       parts.version.epoch, static_cast<std::uint64_t>(parts.trainer->updates()) + 1, uses);
-  if (!logged.ok() && !CanWait(logged)) return logged;
-  const bool waited = std::exchange(parts.ids_wait, !logged.ok());
-  if (logged.ok()) {
-    if (waited) spdlog::info("event=saved_again what=unroll_ids");
-    return logged;
+  return WaitForRoom(logged, "unroll_ids", parts.ids_wait);
+}
+
+absl::Status Learner::WriteQuarantine() {
+  if (!parts_->checkpoints->keeps()) return absl::OkStatus();
+  return WaitForRoom(
+      runtime::Annotate(parts_->quarantine->Write(), "versions that were condemned are not kept"),
+      "quarantine", parts_->quarantine_waits);
+}
+
+absl::Status Learner::WaitForRoom(const absl::Status& saved, const std::string& what, bool& waits) {
+  if (!saved.ok() && !CanWait(saved)) return saved;
+  const bool waited = std::exchange(waits, !saved.ok());
+  if (saved.ok()) {
+    if (waited) spdlog::info("event=saved_again what={}", what);
+    return saved;
   }
-  if (!waited) return Tolerate(logged, "unroll_ids");
+  if (!waited) return Tolerate(saved, what);
   // The log would be full of it.
-  if (parts.reports != nullptr) parts.reports->RecordNotSaved("unroll_ids");
+  if (parts_->reports != nullptr) parts_->reports->RecordNotSaved(what);
   return absl::OkStatus();
 }
 

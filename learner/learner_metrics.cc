@@ -255,8 +255,8 @@ void LearnerMetrics::RecordNotSaved(const std::string& what) {
   metrics_
       .Counter(TrainingMetric(
                    "not_saved_total", "saves", "what the disk had no room for",
-                   "Checkpoints, parameters, ids of unrolls and lines of metrics that were not "
-                   "saved when they were due."),
+                   "Checkpoints, parameters, ids of unrolls, condemned versions, epochs and lines "
+                   "of metrics that were not saved when they were due."),
                {{"what", what}})
       .Increment();
 }

@@ -80,8 +80,8 @@ class LearnerMetrics {
   void RecordCloning(const algorithms::CloningReport& report, std::int64_t planned);
   // Counts an update that failed and changed nothing.
   void RecordFailure();
-  // Counts a checkpoint, parameters, ids of unrolls or a line of this file, as `what` says, that
-  // the disk had no room for.
+  // Counts a checkpoint, parameters, ids of unrolls, condemned versions, an epoch or a line of this
+  // file, as `what` says, that the disk had no room for.
   void RecordNotSaved(const std::string& what);
   // Counts a verdict that undid the update after `update`.
   void RecordVerdict(std::int64_t update, const Verdict& verdict);

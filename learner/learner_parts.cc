@@ -84,7 +84,7 @@ absl::Status Learner::Start() {
                                     ", which samples from replay while actors insert");
   }
   SHOAL_RETURN_IF_ERROR(Resume());
-  SHOAL_RETURN_IF_ERROR(JoinEpoch());
+  SHOAL_RETURN_IF_ERROR(JoinEpoch(/*may_stay=*/false));
   SHOAL_ASSIGN_OR_RETURN(
       parts.ledger,
       UnrollLedger::Create({.folder = setup_.run.path(),

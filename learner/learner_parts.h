@@ -114,8 +114,9 @@ struct Learner::Parts {
   double inserted_steps = 0;
   runtime::TimePoint last_checkpoint = runtime::SystemClock().Now();
   int failures_in_a_row = 0;
-  // Whether ids of trained unrolls wait for room on the disk.
+  // Whether ids of trained unrolls, and versions that were condemned, wait for room on the disk.
   bool ids_wait = false;
+  bool quarantine_waits = false;
   // The number of unrolls of this rank in a round, and the largest of any rank.
   std::size_t share = 0;
   std::size_t largest_share = 0;

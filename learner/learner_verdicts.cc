@@ -157,7 +157,8 @@ absl::Status Learner::RollBack(const Verdict& verdict) {
     SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
   }
   SHOAL_RETURN_IF_ERROR(parts.checkpoints->WithdrawAfter(TrainedNumber()));
-  SHOAL_RETURN_IF_ERROR(JoinEpoch());
+  // Gradients are told from those of before by their epoch, where ranks are not in step.
+  SHOAL_RETURN_IF_ERROR(JoinEpoch(/*may_stay=*/!setup_.learner.asynchronous()));
   parts.epoch_number = TrainedNumber();
   parts.breaker->RolledBack();
   spdlog::warn("event=rolled_back update={} version={}", parts.trainer->updates(),
@@ -170,10 +171,7 @@ absl::Status Learner::Condemn(const SavedState& saved) {
   const std::optional<parameters::VersionRange> range =
       VersionsAfter(saved.version, parts.version, saved.number == parts.epoch_number);
   if (range) parts.quarantine->Add(*range);
-  const absl::Status written = parts.checkpoints->keeps()
-                                   ? runtime::Annotate(parts.quarantine->Write(),
-                                                       "versions that were condemned are not kept")
-                                   : absl::OkStatus();
+  const absl::Status written = WriteQuarantine();
   if (!range || rank() != 0) return written;
   SHOAL_ASSIGN_OR_RETURN(const auto shards,
                          transport::AddressList::Create(

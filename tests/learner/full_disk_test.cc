@@ -9,14 +9,18 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "learner/epoch_file.h"
 #include "learner/learner.h"
 #include "learner/learner_metrics.h"
+#include "learner/unrolls/quarantine.h"
 #include "learner/unrolls/unroll_ledger.h"
 #include "platform/runtime/appended_file.h"
 #include "platform/runtime/atomic_file.h"
@@ -97,22 +101,64 @@ TEST_CASE("a run whose last checkpoint has no room ends with an error that names
   REQUIRE(NewestCheckpoint(setup) == 0);
 }
 
-TEST_CASE("a rollback on a full disk tells the shards what it condemns, and then ends the rank") {
+TEST_CASE("a rollback on a full disk stays in its epoch, and what it condemns is written later") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
-  const LearnerSetup setup = GoingAstray(folder, shard);
+  Insert(shard.shard(), 1, 0, 28, 1);
+  Insert(shard.shard(), 1, 28, 4, kTooMuch);
+  Insert(shard.shard(), 1, 32, 12, 1);
+  LearnerSetup setup = RollingBackAtOnce(folder, shard);
+  setup.learner.updates = 9;
   std::optional<FullDisk> full;
+  const std::string quarantine = setup.run.path() + "/quarantine";
   const absl::Status end = RunAlone(setup, [&](int sum) {
-    if (sum != 8) return;
-    AwaitCheckpoint(setup, 6);
-    full.emplace(setup.run.path());
+    if (sum == 8) {
+      AwaitCheckpoint(setup, 6);
+      full.emplace(setup.run.path());
+    }
+    if (sum != 10) return;
+    // Update 7 was made again, and tried to write it, too.
+    REQUIRE(full->refused() > 3);
+    REQUIRE_FALSE(std::filesystem::exists(quarantine));
+    REQUIRE(ReadEpoch(setup.run.path() + "/epoch").value() == 1);
+    REQUIRE(TakesUnrollOf(shard, 6));
+    REQUIRE_FALSE(TakesUnrollOf(shard, 7));
+    REQUIRE(TakesUnrollOf(shard, 8));
+    full.reset();
   });
-  REQUIRE(full->refused() > 0);
-  full.reset();
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(NewestCheckpoint(setup) == 9);
+  const auto condemned = Quarantine::Read(quarantine).value();
+  REQUIRE(condemned.Contains({1, 7}));
+  REQUIRE_FALSE(condemned.Contains({1, 6}));
+  REQUIRE_FALSE(condemned.Contains({1, 8}));
+  std::set<std::pair<int, int>> published;
+  for (const nlohmann::json& line : Lines(setup)) {
+    if (line.contains("action")) continue;
+    REQUIRE(line["epoch"] == 1);
+    REQUIRE(published.emplace(1, line["step"].get<int>()).second);
+  }
+  // Versions 1 to 7, of which the last is undone, 8 as the checkpoint, and two more.
+  REQUIRE(published.rbegin()->second == 11);
+}
+
+TEST_CASE("a rollback of asynchronous gradients ends the rank where its epoch has no room") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  LearnerSetup setup = GoingAstray(folder, shard);
+  setup.learner.gradients = "asynchronous";
+  const auto learner = Learner::Create(setup, std::make_unique<collectives::SingleRank>()).value();
+  absl::Status end;
+  {
+    const FullDisk full(setup.run.path());
+    end = learner->Run();
+  }
   INFO(end);
   REQUIRE(absl::IsResourceExhausted(end));
-  REQUIRE(runtime::Message(end).starts_with("versions that were condemned are not kept: "));
-  REQUIRE(TakesUnrollOf(shard, 6));
+  REQUIRE(runtime::Message(end).starts_with("epoch 2 cannot begin: "));
+  // The first checkpoint is the only one.
+  REQUIRE(TakesUnrollOf(shard, 0));
   REQUIRE_FALSE(TakesUnrollOf(shard, 7));
 }
 

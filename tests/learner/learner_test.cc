@@ -317,6 +317,7 @@ TEST_CASE(
   LearnerSetup setup = Setup(folder, shard.address());
   setup.learner.verify_ranks = true;
   setup.algorithm.kl_coefficient = 0.5;
+  setup.algorithm.kl_target = 0;
   setup.learner.breaker.soften_skips = 1;
   setup.learner.breaker.soften_updates = 2;
   for (const absl::Status& end : RunLearners(setup, 0)) {

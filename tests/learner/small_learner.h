@@ -139,14 +139,10 @@ inline std::vector<nlohmann::json> Lines(const LearnerSetup& setup) {
   return lines;
 }
 
-// A learner of one rank whose eighth update is one of rewards beyond all bounds, for which the
-// breaker orders a rollback at once, and what it trains on under the next epoch. Checkpoints are of
-// updates 0, 3 and 6.
-inline LearnerSetup GoingAstray(const doubles::TemporaryFolder& folder,
-                                replay::ShardServer& shard) {
-  Insert(shard.shard(), 1, 0, 28, 1);
-  Insert(shard.shard(), 1, 28, 4, kTooMuch);
-  Fill(shard.shard(), 2);
+// A learner of one rank for which the breaker orders a rollback as soon as numbers are not finite.
+// Checkpoints are of updates 0, 3 and 6.
+inline LearnerSetup RollingBackAtOnce(const doubles::TemporaryFolder& folder,
+                                      replay::ShardServer& shard) {
   LearnerSetup setup = Setup(folder, shard.address());
   setup.learner.checkpoint_every_updates = 3;
   setup.learner.checkpoint_every_seconds = 1e6;
@@ -154,6 +150,16 @@ inline LearnerSetup GoingAstray(const doubles::TemporaryFolder& folder,
   setup.learner.breaker.max_skips = 1;
   setup.learner.breaker.probation_updates = 1;
   return setup;
+}
+
+// The same, with rewards beyond all bounds in the eighth update, and what is trained on under the
+// next epoch.
+inline LearnerSetup GoingAstray(const doubles::TemporaryFolder& folder,
+                                replay::ShardServer& shard) {
+  Insert(shard.shard(), 1, 0, 28, 1);
+  Insert(shard.shard(), 1, 28, 4, kTooMuch);
+  Fill(shard.shard(), 2);
+  return RollingBackAtOnce(folder, shard);
 }
 
 inline absl::Status RunAlone(const LearnerSetup& setup, const ThrowingReducer::OnSum& on_sum) {
