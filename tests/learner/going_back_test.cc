@@ -85,10 +85,10 @@ TEST_CASE(
   const std::map<int, parameters::EvaluationReport> reports = {
       {2, {.version = {1, 1}, .mean_return = 100, .episodes = 20}},
       {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
+      {7, {.version = {1, 6}, .mean_return = 90, .episodes = 20}},
       {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
       {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
-  // The checkpoint of update 3 has the best, and that of update 6 was written after the last that
-  // was good.
+  // All but those of version 7 are good, and the checkpoint of update 3 has the best.
   const absl::Status end = RunAlone(setup, [&](int sum) {
     const auto report = reports.find(sum);
     if (report == reports.end()) return;
