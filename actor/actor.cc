@@ -84,8 +84,9 @@ absl::Status Actor::Check(const ActorConfig& config) {
   }
   if (config.actor.curriculum.stages > 0 && !config.environment.faults.any()) {
     return runtime::InvalidArgument(
-        "actor.curriculum.stages is above 0, but environment.faults.rate and "
-        "environment.faults.latency_ms are 0, so there is nothing to widen");
+        "actor.curriculum.stages is above 0, but environment.faults.rate, "
+        "environment.faults.latency_ms and environment.faults.tasks are 0, so there is nothing to "
+        "widen");
   }
   return CheckHost(config);
 }

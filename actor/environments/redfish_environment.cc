@@ -352,8 +352,9 @@ void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,
                                   const ServiceResponse& response) {
   if (candidate.method == "POST" || response.status == 412) etags_.clear();
   if (candidate.method == "POST" || response.status >= 300) return;
-  // An old tag says nothing of what an answer without one shows.
-  if (response.etag.empty()) {
+  // An old tag says nothing of what an answer without one shows, and the tag of a 202 is the
+  // task's.
+  if (response.etag.empty() || response.status == 202) {
     etags_.erase(candidate.uri);
   } else {
     etags_[candidate.uri] = response.etag;

@@ -126,6 +126,10 @@ void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   auto played = std::make_shared<RedfishTasks>(tasks);
   played->seed = 0;
   played->options = tasks.options.undisturbed();
+  // Waiting for tasks takes requests, also in the episodes with the longest ones.
+  if (tasks.options.faults.tasks > 0) {
+    played->options.faults = {.tasks = 1, .task_ms = tasks.options.faults.task_ms};
+  }
   const RedfishData data{.tasks = std::move(played), .captures = {}, .worlds = worlds};
   PlanPlayer expert(data);
   for (std::size_t pair = 0; pair < tasks.pairs.size(); ++pair) {
@@ -212,7 +216,8 @@ absl::StatusOr<RedfishAddresses> FindAddresses(const SourceConfig& config) {
   if (config.environment.faults.any()) {
     return runtime::InvalidArgument(
         "environment.access is host: a real host cannot be made to fail, so "
-        "environment.faults.rate and environment.faults.latency_ms must be 0");
+        "environment.faults.rate, environment.faults.latency_ms and environment.faults.tasks must "
+        "be 0");
   }
   SHOAL_ASSIGN_OR_RETURN(addresses.host, TermsOf(config.environment.host));
   return addresses;

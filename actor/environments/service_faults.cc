@@ -21,6 +21,17 @@ void FaultOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "ms",
                 .min = 0,
                 .max = 600'000});
+  visitor.Knob("tasks", tasks,
+               {.help = "share of episodes in which each change is answered 202 and made by a task",
+                .min = 0,
+                .max = 1});
+  visitor.Knob(
+      "task_ms", task_ms,
+      {.help = "longest time of such a task on the service's clock; each episode draws its "
+               "own, and half of them take none",
+       .unit = "ms",
+       .min = 0,
+       .max = 600'000});
 }
 
 ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random, double share) {
@@ -30,6 +41,11 @@ ServiceFaults DrawFaults(const FaultOptions& options, runtime::Random& random, d
   faults.latency = std::chrono::milliseconds(random.Below(longest + 1));
   // The mock server's seeds are signed numbers.
   faults.seed = random() >> 1;
+  // Nothing is drawn where there are none, so that other episodes stay as they were.
+  if (options.tasks > 0 && random.Uniform() < share * options.tasks) {
+    const auto most = static_cast<std::uint64_t>(share * static_cast<double>(options.task_ms));
+    faults.task = std::chrono::milliseconds(random.Below(2) == 0 ? 0 : random.Below(most + 1));
+  }
   return faults;
 }
 
@@ -42,6 +58,11 @@ nlohmann::json ToJson(const ServiceFaults& faults) {
   if (faults.latency.count() > 0) {
     set["faults"].push_back(
         {{"name", "slow"}, {"path", kEverything}, {"latency_ms", faults.latency.count()}});
+  }
+  // The last one: a request at which the service is busy starts no task.
+  if (faults.task) {
+    set["faults"].push_back(
+        {{"name", "task"}, {"path", kEverything}, {"task_ms", faults.task->count()}});
   }
   return set;
 }

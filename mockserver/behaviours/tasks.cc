@@ -51,6 +51,12 @@ KeptTask* FindKept(Editor& editor, ResourceId id) {
   return found == tasks.end() ? nullptr : &found->second;
 }
 
+std::chrono::milliseconds DurationOf(Editor& editor, ResourceId id) {
+  const KeptTask* const kept = FindKept(editor, id);
+  const auto own = kept == nullptr ? std::nullopt : kept->task.duration;
+  return own.value_or(editor.options().task_duration);
+}
+
 void SetState(Editor& editor, ResourceId id, const char* state, const char* status) {
   editor.Set(id, "/TaskState", state);
   editor.Set(id, "/TaskStatus", status);
@@ -91,7 +97,7 @@ void EndWork(Editor& editor, ResourceId id) {
 }
 
 void Work(Editor& editor, ResourceId id, int quarter) {
-  const std::chrono::milliseconds whole = editor.options().task_duration;
+  const std::chrono::milliseconds whole = DurationOf(editor, id);
   if (whole.count() <= 0 || quarter == kQuarters) return EndWork(editor, id);
   editor.Set(id, "/PercentComplete", 100 * quarter / kQuarters);
   const auto delay = whole * (quarter + 1) / kQuarters - whole * quarter / kQuarters;
@@ -115,7 +121,7 @@ Response Accepted(Editor& editor, ResourceId id) {
   Response response = editor.Representation(id);
   response.status = 202;
   response.location = editor.Text(id, "/TaskMonitor");
-  const auto quarter = std::chrono::ceil<std::chrono::seconds>(editor.options().task_duration) / 4;
+  const auto quarter = std::chrono::ceil<std::chrono::seconds>(DurationOf(editor, id)) / 4;
   const auto seconds = std::max<std::chrono::seconds::rep>(quarter.count(), 1);
   response.headers.emplace_back("Retry-After", std::to_string(seconds));
   return response;
@@ -195,15 +201,23 @@ std::optional<Response> AnswerMonitor(Editor& editor, const Request& request,
 
 }  // namespace
 
-Json PayloadOf(const Editor& editor, const Call& call) {
-  Json body = call.body;
+Json PayloadOf(Method method, std::string_view target, Json body) {
   for (auto item = body.begin(); item != body.end();) {
     item = redfish::IsSecretName(item.key(), {}) ? body.erase(item) : std::next(item);
   }
-  const Json* const target = editor.Read(call.resource, call.action->pointer + "/target");
-  return {{"HttpOperation", "POST"},
-          {"TargetUri", target == nullptr ? Json() : *target},
+  return {{"HttpOperation", Name(method)},
+          {"TargetUri", target},
           {"JsonBody", body.dump(-1, ' ', false, Json::error_handler_t::replace)}};
+}
+
+Json PayloadOf(const Editor& editor, const Call& call) {
+  return PayloadOf(Method::kPost, editor.Text(call.resource, call.action->pointer + "/target"),
+                   call.body);
+}
+
+bool HasTasks(const Editor& editor) {
+  const auto service = TaskServiceOf(editor);
+  return service && editor.Linked(*service, "/Tasks");
 }
 
 Response StartTask(Editor& editor, Task task) {

@@ -7,11 +7,11 @@
 //   }});
 //
 // The request that starts a task is answered with 202, the Task, Retry-After and, as Location, the
-// monitor <TaskService>/TaskMonitors/<id>. The work lasts InstanceOptions::task_duration, and
-// PercentComplete advances in quarters; with a duration of 0 it is done when the request is
-// answered. A task that also waits for a boot is then in the state Starting until its system boots;
-// a boot before that does not count. `complete` does the work and returns the operation's own
-// response; an error makes the task an Exception.
+// monitor <TaskService>/TaskMonitors/<id>. The work lasts InstanceOptions::task_duration unless the
+// task says otherwise, and PercentComplete advances in quarters; with a duration of 0 it is done
+// when the request is answered. A task that also waits for a boot is then in the state Starting
+// until its system boots; a boot before that does not count. `complete` does the work and returns
+// the operation's own response; an error makes the task an Exception.
 //
 // GET of the monitor is 202 with the Task until the work is done, then the operation's own response
 // once, then 404. DELETE of the monitor cancels an unfinished task and leaves the Task; DELETE of
@@ -30,10 +30,12 @@
 // response.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "mockserver/service/handler.h"
 
@@ -50,11 +52,18 @@ struct Task {
   std::optional<ResourceId> awaits_boot_of = std::nullopt;
   // What the Task shows as Payload; null for nothing.
   Json payload = nullptr;
+  // How long the work takes, where that is not InstanceOptions::task_duration.
+  std::optional<std::chrono::milliseconds> duration = std::nullopt;
 };
 
-// Returns the Payload of a Task that carries out the action of `call`: the method, the target and
-// the body without passwords.
+// Returns the Payload of a Task that carries out a request: the method, the target and the body
+// without passwords.
+Json PayloadOf(Method method, std::string_view target, Json body);
+// Does so for the request that calls the action of `call`.
 Json PayloadOf(const Editor& editor, const Call& call);
+
+// Whether the service has a TaskService with a collection of tasks.
+bool HasTasks(const Editor& editor);
 
 // Starts the task and returns the response to the request that asked for the work.
 Response StartTask(Editor& editor, Task task);

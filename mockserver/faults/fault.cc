@@ -17,6 +17,7 @@ constexpr const char* kRequest = "request";
 constexpr const char* kAnswer = "answer";
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLongestLatency = std::int64_t{1000} * 60 * 10;
+constexpr std::int64_t kLongestTask = std::int64_t{1000} * 60 * 60 * 24;
 constexpr std::int64_t kLongestRetryAfter = 86'400;
 
 // Reads one fault, member by member.
@@ -25,9 +26,9 @@ class FaultReader {
   explicit FaultReader(const Json& json) : json_(json) {}
 
   absl::StatusOr<Fault> Read() const {
-    SHOAL_RETURN_IF_ERROR(
-        CheckMembers(json_, {"name", "path", "method", "status", "retry_after_seconds",
-                             "latency_ms", "drop", "malformed", "probability", "count", "flap"}));
+    SHOAL_RETURN_IF_ERROR(CheckMembers(
+        json_, {"name", "path", "method", "status", "retry_after_seconds", "latency_ms", "drop",
+                "malformed", "task_ms", "probability", "count", "flap"}));
     SHOAL_ASSIGN_OR_RETURN(std::string name, NameMember(json_, "name"));
     SHOAL_ASSIGN_OR_RETURN(std::string path, NeededText(json_, "path"));
     absl::StatusOr<Glob> glob = Glob::Parse(std::move(path));
@@ -52,12 +53,12 @@ class FaultReader {
 
   absl::StatusOr<decltype(Fault::effect)> ReadEffect() const {
     int effects = 0;
-    for (const char* name : {"status", "latency_ms", "drop", "malformed"}) {
+    for (const char* name : {"status", "latency_ms", "drop", "malformed", "task_ms"}) {
       effects += json_.contains(name) ? 1 : 0;
     }
     if (effects != 1) {
       return runtime::InvalidArgument(
-          "needs one of \"status\", \"latency_ms\", \"drop\" and \"malformed\"");
+          "needs one of \"status\", \"latency_ms\", \"drop\", \"malformed\" and \"task_ms\"");
     }
     if (json_.contains("status")) return ReadStatus();
     if (json_.contains("retry_after_seconds")) {
@@ -68,6 +69,11 @@ class FaultReader {
           const std::int64_t latency,
           IntegerMember(json_, "latency_ms", {.minimum = 1, .maximum = kLongestLatency}));
       return LatencyFault{std::chrono::milliseconds(latency)};
+    }
+    if (json_.contains("task_ms")) {
+      SHOAL_ASSIGN_OR_RETURN(const std::int64_t duration,
+                             IntegerMember(json_, "task_ms", {.maximum = kLongestTask}));
+      return TaskFault{std::chrono::milliseconds(duration)};
     }
     if (json_.contains("drop")) {
       SHOAL_ASSIGN_OR_RETURN(const bool answer, IsSecond(json_, "drop", kRequest, kAnswer));
@@ -120,6 +126,9 @@ class FaultReader {
 }  // namespace
 
 bool Fault::Fits(Method asked, std::string_view asked_path) const {
+  if (std::holds_alternative<TaskFault>(effect) && (IsSafe(asked) || asked == Method::kOther)) {
+    return false;
+  }
   return (!method || *method == asked) && path.Match(asked_path).has_value();
 }
 
@@ -134,6 +143,8 @@ Json Fault::Summary() const {
           summary["latency_ms"] = kind.latency.count();
         } else if constexpr (std::is_same_v<Kind, DropFault>) {
           summary["drop"] = kind == DropFault::kAnswer ? kAnswer : kRequest;
+        } else if constexpr (std::is_same_v<Kind, TaskFault>) {
+          summary["task_ms"] = kind.duration.count();
         } else {
           summary["malformed"] = kind == MalformedFault::kInvalid ? kInvalid : kTruncated;
         }

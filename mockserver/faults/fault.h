@@ -5,14 +5,18 @@
 //   {"name": "busy", "path": "/redfish/v1/Systems/**",     a glob (glob.h) over the path
 //    "method": "POST",                                     optional; by default any method
 //    "status": 503, "retry_after_seconds": 5,              exactly one of status, latency_ms,
-//                                                          drop and malformed
+//                                                          drop, malformed and task_ms
 //    "probability": 0.2, "count": 3, "flap": {"fails": 2, "works": 3}}
 //
 // "status" answers the request with this status, 400 to 599, in the standard's words, and nothing
 // else happens. 503 and 429 carry Retry-After, by default 5 s. "latency_ms" delays the answer.
 // "drop" suppresses the answer: "request" loses the request before it takes effect, "answer" loses
 // the answer after that. "malformed" makes the JSON of the answer "truncated", or "invalid" but
-// complete; it strikes only answers that have JSON.
+// complete; it strikes only answers that have JSON. "task_ms" is nothing that goes wrong, but what
+// a service may do and few clients expect: a request that changes something and would succeed is
+// answered with 202 and a Task (DSP0266, "Asynchronous operations"), whose work takes so long and
+// may be over at once. It fits only POST, PATCH, PUT and DELETE. Requests that log in, that fail,
+// or that start a task anyway are answered as ever, and so are all on a service without tasks.
 //
 // A fault strikes a matching request when "flap", "probability" and "count" all permit it; a member
 // that is absent permits every strike. "flap" strikes the first `fails` matching requests, spares
@@ -49,6 +53,9 @@ struct LatencyFault {
 };
 enum class DropFault : std::uint8_t { kRequest, kAnswer };
 enum class MalformedFault : std::uint8_t { kTruncated, kInvalid };
+struct TaskFault {
+  std::chrono::milliseconds duration{0};
+};
 
 struct Flap {
   std::uint64_t fails = 1;
@@ -58,7 +65,7 @@ struct Flap {
 struct Fault {
   std::string name;
   Glob path;
-  std::variant<StatusFault, LatencyFault, DropFault, MalformedFault> effect;
+  std::variant<StatusFault, LatencyFault, DropFault, MalformedFault, TaskFault> effect;
   // Nothing means any method.
   std::optional<Method> method = {};
   double probability = 1.0;

@@ -15,6 +15,7 @@
 #include "mockserver/behaviours/bios_actions.h"
 #include "mockserver/behaviours/firmware.h"
 #include "mockserver/behaviours/manager.h"
+#include "mockserver/behaviours/tasks.h"
 #include "mockserver/events/deliveries.h"
 #include "mockserver/events/event_streams.h"
 #include "mockserver/events/events.h"
@@ -105,16 +106,52 @@ Response Instance::Handle(const Request& request) {
   return strikes.empty() ? Serve(request, uri) : ServeStruck(request, path, strikes);
 }
 
-Response Instance::Serve(const Request& request, std::string_view uri) {
+Response Instance::Serve(const Request& request, std::string_view uri, const TaskFault* later) {
   if (now_ < offline_until_) return Restarting(offline_until_ - now_);
+  const auto answer = [&](const Principal* principal) {
+    return later == nullptr ? Answer(request, uri, principal)
+                            : AnswerLater(request, uri, principal, later->duration);
+  };
   const bool is_anonymous = request.auth_token.empty() && request.authorization.empty();
-  if (is_anonymous && options_.authentication == Authentication::kNone) {
-    return Answer(request, uri, nullptr);
-  }
+  if (is_anonymous && options_.authentication == Authentication::kNone) return answer(nullptr);
   Editor editor(*this);
   Admission admission = Admit(editor, request, uri);
   if (admission.refusal) return *std::move(admission.refusal);
-  return Answer(request, uri, admission.principal ? &*admission.principal : nullptr);
+  return answer(admission.principal ? &*admission.principal : nullptr);
+}
+
+Response Instance::AnswerLater(const Request& request, std::string_view uri,
+                               const Principal* principal, std::chrono::milliseconds duration) {
+  Editor editor(*this);
+  if (!HasTasks(editor)) return Answer(request, uri, principal);
+  // Whether the request would succeed is known once it has been carried out.
+  InstanceState before = *this;
+  Response at_once = Answer(request, uri, principal);
+  const bool is_plain = at_once.status < 300 && at_once.status != 202 &&
+                        at_once.external == nullptr && at_once.Header("X-Auth-Token").empty();
+  if (!is_plain) return at_once;
+  static_cast<InstanceState&>(*this) = std::move(before);
+  const RequestObject object(request, true);
+  const Json shown = object.get() == nullptr ? Json::object() : *object.get();
+  // The copies outlive the request. Its If-Match has been judged.
+  const auto carry_out =
+      [method = request.method, uri = std::string(uri), body = std::string(request.body),
+       json = request.json == nullptr ? Json() : *request.json,
+       content_type = std::string(request.content_type),
+       user = principal == nullptr ? std::optional<Principal>() : *principal](Editor& editor_then) {
+        const Request again{.method = method,
+                            .uri = uri,
+                            .body = body,
+                            .json = json.is_null() ? nullptr : &json,
+                            .if_match = "*",
+                            .content_type = content_type};
+        auto& instance = static_cast<Instance&>(editor_then.instance());
+        return instance.Answer(again, uri, user ? &*user : nullptr);
+      };
+  return StartTask(editor, {.name = std::string(Name(request.method)) + " " + std::string(uri),
+                            .complete = carry_out,
+                            .payload = PayloadOf(request.method, uri, shown),
+                            .duration = duration});
 }
 
 Response Instance::Answer(const Request& request, std::string_view uri,
@@ -400,7 +437,7 @@ Response Instance::ServeStruck(const Request& request, std::string_view uri,
   if (const auto* const status = EffectOf<StatusFault>(strikes); status != nullptr) {
     response = FaultResponse(*status, uri);
   } else if (drop == nullptr || *drop == DropFault::kAnswer) {
-    response = Serve(request, uri);
+    response = Serve(request, uri, EffectOf<TaskFault>(strikes));
   }
   response.dropped = drop != nullptr;
   if (response.dropped && response.event_stream != 0) {

@@ -138,12 +138,17 @@ class Instance final : public InstanceCore {
                    std::string_view password) const override;
 
  private:
-  // Handles a request that no fault strikes. REQUIRES: `uri` is canonical.
-  Response Serve(const Request& request, std::string_view uri);
+  // Handles a request that no fault strikes, or one that `later` makes a task. REQUIRES: `uri` is
+  // canonical.
+  Response Serve(const Request& request, std::string_view uri, const TaskFault* later = nullptr);
   Response ServeStruck(const Request& request, std::string_view uri, const Strikes& strikes);
   void RecordFault(const Fault& fault, Method method, std::string_view uri, std::uint64_t number);
 
-  // Answers for `principal`, the user who asks, or null where users need not log in.
+  // The functions from here on answer for `principal`, the user who asks, or null where users need
+  // not log in.
+  // Answers by a task where the request would succeed at once.
+  Response AnswerLater(const Request& request, std::string_view uri, const Principal* principal,
+                       std::chrono::milliseconds duration);
   Response Answer(const Request& request, std::string_view uri, const Principal* principal);
   Response Get(const Request& request, std::string_view uri, bool queries,
                const Principal* principal);

@@ -37,6 +37,8 @@ class Editor {
   const InstanceOptions& options() const { return instance_.options_; }
   // The behaviours of this instance.
   const HandlerTable& handlers() const { return instance_.handlers_; }
+  // The instance, for work that ends in a request to it.
+  InstanceCore& instance() { return instance_; }
 
   // REQUIRES: `uri` is canonical.
   std::optional<ResourceId> Find(std::string_view uri) const { return instance_.Locate(uri); }

@@ -91,11 +91,9 @@ bool HasEnded(const std::string& log) {
   return runtime::ReadFile(log).value_or("").find("\"record\":\"end\"") != std::string::npos;
 }
 
-}  // namespace
-
-TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done to them", "[do]") {
-  const auto first = doubles::EnvironmentNumber("SHOAL_DO_FIRST", 0);
-  const auto count = doubles::EnvironmentNumber("SHOAL_DO_GOALS", 10);
+// Has drawn goals reached on hosts with these faults, and requires that nothing else is done to
+// them.
+Tally Operate(std::int64_t first, std::int64_t count, const json& faults) {
   const std::vector<std::string>& captures = count > 10 ? kAllCaptures : kFewCaptures;
   const DrawnGoals goals(captures);
   OperatedHost host(captures);
@@ -110,7 +108,7 @@ TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done 
   for (auto number = first; number < first + count; ++number) {
     const DrawnGoal drawn = goals.Draw(static_cast<std::uint64_t>(number));
     const doubles::TemporaryFolder audit;
-    host.Begin(drawn, Faults(0.1, 5));
+    host.Begin(drawn, faults);
     std::vector<std::string> arguments = With(host.Arguments(goals, drawn, audit.path()), more);
     // Half of the goals are permitted nothing but what they need.
     if (number % 2 == 0) arguments = With(arguments, TightLimits(arguments, limit));
@@ -134,9 +132,25 @@ TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done 
     REQUIRE((ended.code != 0 || verdict.satisfied));
     host.End();
   }
+  return tally;
+}
+
+}  // namespace
+
+TEST_CASE("drawn goals are reached on hosts that fail, and nothing else is done to them", "[do]") {
+  const Tally tally = Operate(doubles::EnvironmentNumber("SHOAL_DO_FIRST", 0),
+                              doubles::EnvironmentNumber("SHOAL_DO_GOALS", 10), Faults(0.1, 5));
   std::printf("do goals=%d reached=%.3f unannounced=%d\n", tally.drawn,
               static_cast<double>(tally.reached) / tally.drawn, tally.unannounced);
   REQUIRE(tally.reached >= 0.9 * tally.drawn);
+}
+
+TEST_CASE("drawn goals are reached on hosts that make each change by a task", "[do]") {
+  const json task = {{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 400}};
+  const Tally tally = Operate(0, 6, json::array({task}));
+  std::printf("do tasks goals=%d reached=%.3f\n", tally.drawn,
+              static_cast<double>(tally.reached) / tally.drawn);
+  REQUIRE(tally.reached == tally.drawn);
 }
 
 TEST_CASE("an operation that is killed is finished or explained by the same command",

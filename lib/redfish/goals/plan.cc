@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kEach = "$each";
 constexpr std::string_view kWait = "WAIT";
+constexpr int kAccepted = 202;
 
 bool IsFleeting(int status) { return status == 0 || status == 412 || status == 503; }
 
@@ -140,6 +141,7 @@ class Runner {
       ++outcome_.mutations;
       reply = client_.Send(request);
       shown_.Forget();
+      if (reply.status == kAccepted) SHOAL_RETURN_IF_ERROR(AwaitTask(reply.body));
       if (!IsFleeting(reply.status)) return Conclude(step, reply);
       client_.Wait(options_.pause);
     }
@@ -163,6 +165,26 @@ class Runner {
     }
     return runtime::FailedPrecondition("answered " + std::to_string(reply.status) + " " +
                                        reply.body.dump().substr(0, 300));
+  }
+
+  // Waits until the work of a Task is over or goes no further without another request, as that of
+  // an update which starts with the next boot.
+  absl::Status AwaitTask(const Json& task) {
+    static const std::set<std::string> kWorking = {"New", "Pending", "Running", "Stopping",
+                                                   "Cancelling"};
+    static const std::set<std::string> kFailed = {"Exception", "Killed", "Cancelled"};
+    const std::string uri = CanonicalUri(TextAt(task, "@odata.id"));
+    std::string state = TextAt(task, "TaskState");
+    for (int look = 0; kWorking.contains(state) && look < options_.looks; ++look) {
+      client_.Wait(options_.pause);
+      shown_.Forget();
+      const Json* const now = shown_.Find(uri);
+      if (now == nullptr) return absl::OkStatus();
+      state = TextAt(*now, "TaskState");
+    }
+    if (kWorking.contains(state)) return runtime::Unavailable(uri + " stays " + state);
+    if (kFailed.contains(state)) return runtime::FailedPrecondition(uri + " ended as " + state);
+    return absl::OkStatus();
   }
 
   absl::Status AwaitUntil(const Json& step) {

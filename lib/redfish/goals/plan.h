@@ -16,6 +16,9 @@
 //   "keep": "own"      the reply's Location becomes "$own", its token is kept under that name
 //   "as": "own"        the request is sent with that token
 //   "shows": X         a refusal with 400 or 409 is success if X holds when looked at again
+//
+// Where a request is answered with 202 and a Task, the expert looks at the task and waits until its
+// work is over (DSP0266, "Asynchronous operations").
 #pragma once
 
 #include <chrono>
@@ -66,7 +69,7 @@ struct PlanOptions {
   // The number of attempts for a request that is answered 412, 503 or not at all.
   int attempts = 10;
   std::chrono::seconds pause{5};
-  // The number of looks of one WAIT.
+  // The number of looks of one WAIT, or at one task.
   int looks = 60;
   // Whether requests are sent without looking whether they are due. That saves looks, but a request
   // that is not due may be refused, which fails the plan.
@@ -87,8 +90,9 @@ struct PlanOutcome {
 absl::Status CheckPlanKeys(const Plan& plan);
 absl::Status CheckPlan(const Plan& plan);
 
-// FAILED_PRECONDITION naming the step and the answer: the service refused it. UNAVAILABLE: no
-// lasting answer came in all attempts, or the condition of a WAIT did not come to hold.
+// FAILED_PRECONDITION naming the step and the answer: the service refused it, or its task failed.
+// UNAVAILABLE: no lasting answer came in all attempts, the condition of a WAIT did not come to
+// hold, or a task's work did not end.
 absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options = {});
 
 // These functions find the candidate that equals a request. They lead from an expert's requests to

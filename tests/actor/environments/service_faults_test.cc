@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
 #include <variant>
 
 #include "mockserver/faults/fault.h"
@@ -43,6 +45,27 @@ TEST_CASE("A share of the worst faults bounds rate and latency, and with none th
   }
 }
 
+TEST_CASE("The share of episodes works by tasks, half of them without any time to wait") {
+  const FaultOptions options{.tasks = 0.5, .task_ms = 8'000};
+  int with_tasks = 0;
+  int at_once = 0;
+  std::chrono::milliseconds longest{0};
+  for (std::uint64_t episode = 0; episode < 1000; ++episode) {
+    runtime::Random random(7, episode);
+    const ServiceFaults faults = DrawFaults(options, random);
+    REQUIRE(ToJson(faults)["faults"].size() == (faults.task ? 1 : 0));
+    if (!faults.task) continue;
+    ++with_tasks;
+    at_once += faults.task->count() == 0 ? 1 : 0;
+    longest = std::max(longest, *faults.task);
+  }
+  // Five standard deviations of a binomial draw.
+  REQUIRE(std::abs(with_tasks - 500) < 80);
+  REQUIRE(std::abs(at_once - with_tasks / 2) < 60);
+  REQUIRE(longest.count() <= 8'000);
+  REQUIRE(longest.count() > 7'000);
+}
+
 TEST_CASE("An episode's faults are a function of its draws") {
   const FaultOptions worst{.rate = 0.4, .latency_ms = 100};
   const auto draw = [&](std::uint64_t episode) {
@@ -54,17 +77,21 @@ TEST_CASE("An episode's faults are a function of its draws") {
 }
 
 TEST_CASE("The mock server reads faults of any seed") {
-  const auto read = mockserver::FaultSet::Parse(ToJson(
-      {.rate = 0.25, .latency = std::chrono::milliseconds(30), .seed = ~std::uint64_t{0} >> 1}));
+  const auto read = mockserver::FaultSet::Parse(ToJson({.rate = 0.25,
+                                                        .latency = std::chrono::milliseconds(30),
+                                                        .task = std::chrono::milliseconds(700),
+                                                        .seed = ~std::uint64_t{0} >> 1}));
   INFO(read.status());
   REQUIRE(read.ok());
   REQUIRE((*read)->seed() == ~std::uint64_t{0} >> 1);
-  REQUIRE((*read)->faults().size() == 2);
+  REQUIRE((*read)->faults().size() == 3);
   const mockserver::Fault& busy = (*read)->faults()[0];
   REQUIRE(busy.probability == 0.25);
   REQUIRE(std::get<mockserver::StatusFault>(busy.effect).status == 503);
   const mockserver::Fault& slow = (*read)->faults()[1];
   REQUIRE(std::get<mockserver::LatencyFault>(slow.effect).latency.count() == 30);
+  const mockserver::Fault& task = (*read)->faults()[2];
+  REQUIRE(std::get<mockserver::TaskFault>(task.effect).duration.count() == 700);
   for (const mockserver::Fault& fault : (*read)->faults()) {
     REQUIRE(fault.Fits(mockserver::ParseMethod("POST"), "/redfish/v1/Systems/1"));
   }

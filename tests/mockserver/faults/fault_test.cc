@@ -203,6 +203,62 @@ TEST_CASE("What has no JSON cannot be malformed, and the history does not say so
   REQUIRE(instance.history().empty());
 }
 
+TEST_CASE("A change that becomes a task is made when the work is over, and not before") {
+  const Json lit = {{"LocationIndicatorActive", true}};
+  Instance instance =
+      WithFault({{"name", "task"}, {"path", "/redfish/v1/Systems/**"}, {"task_ms", 4'000}});
+  const Response accepted = Patch(instance, kOpenBmcSystem, lit);
+  REQUIRE(accepted.status == 202);
+  REQUIRE(accepted.json->at("TaskState") == "Running");
+  REQUIRE(accepted.json->at("Name") == "PATCH " + kOpenBmcSystem);
+  REQUIRE(accepted.json->at("Payload").at("TargetUri") == kOpenBmcSystem);
+  const std::string task = accepted.json->at("@odata.id");
+  instance.Advance(std::chrono::milliseconds(3'999));
+  REQUIRE(At(instance, kOpenBmcSystem, "/LocationIndicatorActive") == false);
+  REQUIRE(Get(instance, accepted.location).status == 202);
+  instance.Advance(std::chrono::milliseconds(1));
+  REQUIRE(At(instance, kOpenBmcSystem, "/LocationIndicatorActive") == true);
+  REQUIRE(At(instance, task, "/TaskState") == "Completed");
+  Instance sound(WorldOf("openbmc-stock"));
+  REQUIRE(Get(instance, accepted.location).status == Patch(sound, kOpenBmcSystem, lit).status);
+}
+
+TEST_CASE("A task may be over at once, and its request still has been made once only") {
+  Instance instance = WithFault({{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 0}});
+  const Response accepted = ResetOf(instance, kOpenBmcSystem, "ForceRestart");
+  REQUIRE(accepted.status == 202);
+  REQUIRE(accepted.json->at("TaskState") == "Completed");
+  REQUIRE(Count(instance, redfish::kBootRecord) == 1);
+}
+
+TEST_CASE("What fails, reads, logs in or is a task anyway becomes no task") {
+  Instance instance = WithFault({{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 500}});
+  Instance sound(WorldOf("openbmc-stock"));
+  REQUIRE(Get(instance, kOpenBmcSystem).status == 200);
+  REQUIRE(instance.history().empty());
+  const Json unknown = {{"Colour", "red"}};
+  REQUIRE(Bytes(Patch(instance, kOpenBmcSystem, unknown)) ==
+          Bytes(Patch(sound, kOpenBmcSystem, unknown)));
+  REQUIRE(LogIn(instance, "root", kPasswordOfAll).status == 201);
+  Instance volumes(WorldOf("hpe-dl380a-gen12"), {.faults = instance.faults()});
+  const Response deleted = Delete(volumes, "/redfish/v1/Systems/1/Storage/DE010000/Volumes/1");
+  REQUIRE(deleted.status == 202);
+  REQUIRE(deleted.json->at("Name") == "Delete volume");
+}
+
+TEST_CASE("A task carries its request out though the user has logged out meanwhile") {
+  Instance instance =
+      WithFault({{"name", "task"}, {"path", "/redfish/v1/Systems/**"}, {"task_ms", 1'000}},
+                {.authentication = Authentication::kRequired});
+  const Response login = LogIn(instance, "root", kPasswordOfAll);
+  const std::string token = TokenOf(login);
+  const Json lit = {{"LocationIndicatorActive", true}};
+  REQUIRE(ByToken(instance, Method::kPatch, kOpenBmcSystem, token, lit).status == 202);
+  REQUIRE(ByToken(instance, Method::kDelete, login.location, token).status < 300);
+  instance.Advance(std::chrono::seconds(1));
+  REQUIRE(instance.Find(kOpenBmcSystem)->at("LocationIndicatorActive") == true);
+}
+
 TEST_CASE("A fault is not passed by in other words for the same resource") {
   Instance instance = WithFault({{"name", "down"}, {"path", kOpenBmcSystem}, {"status", 500}});
   for (const std::string& uri : {kOpenBmcSystem + "/", kOpenBmcSystem + "?$select=Name",
@@ -241,6 +297,8 @@ TEST_CASE("What is wrong with faults is said with its name") {
       {R"({"name":"a","path":"/b","status":503,"retry_after_seconds":-1})", "retry_after"},
       {R"({"name":"a","path":"/b","drop":"answer","retry_after_seconds":1})", "retry_after"},
       {R"({"name":"a","path":"/b","latency_ms":0})", "latency_ms"},
+      {R"({"name":"a","path":"/b","task_ms":-1})", "task_ms"},
+      {R"({"name":"a","path":"/b","task_ms":1,"drop":"answer"})", "one of"},
       {R"({"name":"a","path":"/b","drop":"both"})", "drop"},
       {R"({"name":"a","path":"/b","malformed":true})", "malformed"},
       {R"({"name":"a","path":"/b","status":500,"probability":0})", "probability"},
