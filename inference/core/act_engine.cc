@@ -39,6 +39,7 @@ ActEngine::ActEngine(const ActOptions& options, const PolicyShape& shape, Policy
 
 void ActEngine::Evaluate(std::vector<Row> rows) {
   ForgetIdle(rows);
+  current_ = policies_.current();
   for (Row& row : rows) Sort(std::move(row));
   for (Group& group : groups_) Run(group);
   std::vector<Row> repeats;
@@ -46,6 +47,7 @@ void ActEngine::Evaluate(std::vector<Row> rows) {
   for (Row& row : repeats) Sort(std::move(row));
   answers_.Deliver();
   groups_.clear();
+  current_ = {};
   metrics_.environments.Set(static_cast<double>(slots_.size()));
 }
 
@@ -157,24 +159,32 @@ PolicySelector ActEngine::SelectorOf(const Row& row) {
   return row.block->selectors[row.index];
 }
 
+bool ActEngine::IsByName(const PolicySelector& selector) {
+  return selector.kind == PolicySelector::Kind::kPinned ||
+         selector.kind == PolicySelector::Kind::kInitial;
+}
+
 bool ActEngine::AwaitsPolicy(const Row& row) {
   const PolicySelector selector = SelectorOf(row);
-  const bool by_name = selector.kind == PolicySelector::Kind::kPinned ||
-                       selector.kind == PolicySelector::Kind::kInitial;
-  return by_name && absl::IsUnavailable(policies_.Select(selector).status());
+  return IsByName(selector) && absl::IsUnavailable(policies_.Select(selector).status());
 }
 
 ActEngine::Group* ActEngine::GroupOf(const Row& row) {
-  absl::StatusOr<VersionedPolicy> policy = policies_.Select(SelectorOf(row));
-  if (!policy.ok()) {
-    Refuse(row, runtime::Message(policy.status()));
-    return nullptr;
+  const VersionedPolicy* policy = &current_;
+  absl::StatusOr<VersionedPolicy> named;
+  if (const PolicySelector selector = SelectorOf(row); IsByName(selector)) {
+    named = policies_.Select(selector);
+    if (!named.ok()) {
+      Refuse(row, runtime::Message(named.status()));
+      return nullptr;
+    }
+    policy = &*named;
   }
   for (Group& group : groups_) {
     const bool train = !group.work.front().row.evaluate();
     if (group.policy.policy == policy->policy && train == !row.evaluate()) return &group;
   }
-  groups_.push_back({*std::move(policy), {}});
+  groups_.push_back({*policy, {}});
   return &groups_.back();
 }
 
@@ -186,10 +196,12 @@ void ActEngine::Run(Group& group) {
         options_.exploration.Epsilon(work.row.environment(), group.policy.environment_steps));
   }
   metrics_.batch_rows.Observe(static_cast<double>(group.work.size()));
-  const absl::StatusOr<model::PolicyOutputs> outputs = group.policy.policy->Act(gatherer_.inputs());
+  metrics_.replica_rows.Increment(static_cast<double>(group.work.size()));
+  const absl::StatusOr<model::PolicyOutputs> outputs =
+      group.policy.policy->Act(gatherer_.inputs(), options_.replica);
   if (!outputs.ok()) {
-    spdlog::error("event=forward_pass_failed rows={} reason={}", group.work.size(),
-                  runtime::Quoted(runtime::Message(outputs.status())));
+    spdlog::error("event=forward_pass_failed replica={} rows={} reason={}", options_.replica,
+                  group.work.size(), runtime::Quoted(runtime::Message(outputs.status())));
     for (const Work& work : group.work) {
       if (Fence(work)) continue;
       work.slot->EndAnswer();

@@ -2,8 +2,10 @@
 // The acting engine turns batches of rows into actions and unrolls.
 //
 // For each batch it sorts out repeats and end rows, groups the remaining rows by policy version,
-// evaluates each group once, updates the memory of every environment and answers every row. It is
-// not thread-safe: one thread owns the engine and, with it, the state of all environments.
+// evaluates each group once, updates the memory of every environment and answers every row. The
+// current version is read once for each batch. An engine is not thread-safe: one thread owns it
+// and, with it, the state of the environments whose rows come to it. With several devices there is
+// an engine for each, and all rows of an environment come to the same one (batcher_set.h).
 //
 // An environment that sends no row for `max_idle` is forgotten together with its open unroll and
 // its incarnation, unless it waits for replay. If it returns, it is treated as a new environment.
@@ -36,6 +38,8 @@
 namespace shoal::inference {
 
 struct ActOptions {
+  // The replica of the policy that evaluates.
+  std::size_t replica = 0;
   UnrollCut cut = {};
   Exploration exploration = {};
   PriorityOptions priority = {};
@@ -121,6 +125,7 @@ class ActEngine {
   bool AwaitsPolicy(const Row& row);
   // Returns null when the policy version cannot be had; the row has then been answered.
   Group* GroupOf(const Row& row);
+  static bool IsByName(const PolicySelector& selector);
   void Run(Group& group);
   // Answers kFenced and returns true if a newer incarnation came in the same batch.
   bool Fence(const Work& work);
@@ -140,6 +145,8 @@ class ActEngine {
   std::unordered_map<std::uint64_t, Resumption> resumptions_;
 
   std::unordered_map<std::uint64_t, EnvironmentSlot> slots_;
+  // What acts in this batch unless a row names another version.
+  VersionedPolicy current_;
   // Counts the minutes in which rows arrived.
   std::chrono::minutes time_{0};
   runtime::TimePoint minute_began_;

@@ -10,7 +10,8 @@
 namespace shoal::inference {
 
 ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policies,
-                         InferenceMetrics& metrics, const Lockstep& lockstep)
+                         InferenceMetrics& metrics, const Lockstep& lockstep,
+                         const std::string& thread)
     : batcher_(batcher),
       engine_(engine),
       policies_(policies),
@@ -21,7 +22,7 @@ ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policie
     engine_.WorkInLockstep([this](std::uint64_t environment) { gate_->Delivered(environment); },
                            states_ != nullptr);
   }
-  thread_ = runtime::Thread("act", [this] { Run(); });
+  thread_ = runtime::Thread(thread, [this] { Run(); });
 }
 
 ActingStage::~ActingStage() {

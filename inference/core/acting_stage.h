@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The acting stage is the thread that takes batches from the batcher and runs them through the
-// engine.
+// The acting stage is the thread that takes batches from a batcher and runs them through its
+// engine. With several devices each has a stage; lock step needs all environments in one.
 //
 // Acting starts with the first parameters; until then rows wait in the batcher. In deterministic
 // mode training rows pass a LockstepGate; evaluation rows are batched separately and never wait for
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "inference/core/act_engine.h"
@@ -36,9 +37,9 @@ class ActingStage {
     RoundStates* states = nullptr;
   };
 
-  // The referenced objects must outlive the stage.
+  // The referenced objects must outlive the stage. `thread` is the name of its thread.
   ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policies, InferenceMetrics& metrics,
-              const Lockstep& lockstep);
+              const Lockstep& lockstep, const std::string& thread = "act");
   // Stops at once and drops the rows that still wait.
   ~ActingStage();
 

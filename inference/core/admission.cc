@@ -87,7 +87,7 @@ void Admission::Settle(Row row, Verdict verdict, std::vector<Row>& ready, Answer
 
 void Admission::Pass(std::vector<Row>& ready, AnswerBatch& answers) {
   if (ready.empty()) return;
-  parts_.batcher.Add(ready);
+  parts_.batchers.Add(ready);
   for (const Row& row : ready) {
     answers.Add(row, AnswerTo(row, RowStatus::kOverloaded));
   }

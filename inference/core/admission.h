@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admission lets rows into the batcher. It looks up what the keys of a row name, asks the client
+// Admission lets rows into the batchers. It looks up what the keys of a row name, asks the client
 // for what is unknown, and holds a row back only while the encoder works on its contents.
 //
-// A row whose contents are embedded goes to the batcher at once, and a row that names something
+// A row whose contents are embedded goes to its batcher at once, and a row that names something
 // unknown is answered at once; neither waits for a row of another environment. The rows of one
 // environment keep their order: if a row waits or must be sent again, so must the later ones. Not
 // thread-safe: one thread calls Admit and, after each EncodingStage::on_encoded, Recheck.
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "inference/core/answer_batch.h"
-#include "inference/core/batcher.h"
+#include "inference/core/batcher_set.h"
 #include "inference/core/catalog_store.h"
 #include "inference/core/encoding_stage.h"
 #include "inference/core/inference_metrics.h"
@@ -45,7 +45,7 @@ class Admission {
     embedding::EmbeddingStore& contents;
     CatalogStore& catalogs;
     EncodingStage& encoding;
-    Batcher& batcher;
+    BatcherSet& batchers;
     InferenceMetrics& metrics;
   };
   Admission(const Parts& parts, std::size_t max_waiting)

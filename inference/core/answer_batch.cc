@@ -7,7 +7,7 @@ namespace shoal::inference {
 
 void AnswerBatch::Add(const Row& row, RowAnswer&& answer) {
   const std::shared_ptr<ReplySink>& sink = row.block->sink;
-  metrics_.CountRow(answer.status);
+  ++counts_[static_cast<std::size_t>(answer.status)];
   if (groups_.empty() || groups_.back().sink != sink) {
     const auto found = std::find_if(groups_.begin(), groups_.end(),
                                     [&sink](const Group& group) { return group.sink == sink; });
@@ -23,6 +23,10 @@ void AnswerBatch::Add(const Row& row, RowAnswer&& answer) {
 }
 
 void AnswerBatch::Deliver() {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] > 0) metrics_.CountRows(static_cast<RowStatus>(i), counts_[i]);
+  }
+  counts_ = {};
   for (Group& group : groups_) group.sink->Deliver(std::move(group.answers));
   groups_.clear();
 }

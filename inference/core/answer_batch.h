@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of answers, grouped by the stream that they go to and counted by status.
+// A batch of answers, grouped by the stream that they go to, and counted by status when they leave.
 //
 // The batch keeps the blocks of the answered rows alive until their answers are delivered. A
 // message therefore gives its place in the stream's window back only after its last answer.
 // Otherwise a stream that drains could end before that answer is sent. Not thread-safe.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,6 +35,8 @@ class AnswerBatch {
 
   InferenceMetrics& metrics_;
   std::vector<Group> groups_;
+  // The answers by status.
+  std::array<std::size_t, kRowStatusCount> counts_{};
 };
 
 }  // namespace shoal::inference

@@ -21,7 +21,7 @@ namespace shoal::inference {
 struct BatcherOptions {
   // At least 1.
   std::size_t max_rows = 256;
-  // With 0 a batch holds whatever waits when the acting thread is free.
+  // With 0 a batch holds whatever waits when its acting thread is free.
   runtime::Duration max_delay = std::chrono::microseconds(200);
   std::size_t max_queued = 65536;
 };

@@ -12,7 +12,7 @@ constexpr std::array<const char*, kWaitReasonCount> kReasonNames = {"encoding", 
 
 }  // namespace
 
-InferenceMetrics::InferenceMetrics(runtime::Metrics& metrics)
+InferenceMetrics::InferenceMetrics(runtime::Metrics& metrics, std::size_t replica)
     : batch_rows(metrics.Histogram("shoal_inference_batch_rows", "Rows in a forward pass",
                                    runtime::ExponentialBounds(1, 2, 12))),
       batch_seconds(metrics.Histogram("shoal_inference_batch_seconds",
@@ -26,14 +26,19 @@ InferenceMetrics::InferenceMetrics(runtime::Metrics& metrics)
                                               runtime::ExponentialBounds(1, 2, 8))),
       parameter_epoch(metrics.Gauge("shoal_inference_parameter_epoch", "Epoch that acts")),
       parameter_step(metrics.Gauge("shoal_inference_parameter_step", "Step that acts")),
-      environments(metrics.Gauge("shoal_inference_environments", "Environments known")) {
+      environments(metrics.Gauge("shoal_inference_environments", "Environments known")),
+      replica_rows(metrics.Counter({.name = "shoal_inference_replica_rows_total",
+                                    .help = "Rows that each replica of the policy has evaluated",
+                                    .draw = runtime::Draw::kLabels},
+                                   {{"replica", std::to_string(replica)}})) {
   for (std::size_t i = 0; i < kRowStatusCount; ++i) {
     rows_[i] = &metrics.Counter("shoal_inference_rows_total", "Rows answered",
                                 {{"status", kStatusNames[i]}});
   }
   for (std::size_t i = 0; i < kWaitReasonCount; ++i) {
-    waiting_[i] = &metrics.Gauge("shoal_inference_waiting_rows", "Rows that wait, by reason",
-                                 {{"reason", kReasonNames[i]}});
+    waiting_[i] = std::make_unique<GaugeShare>(metrics.Gauge("shoal_inference_waiting_rows",
+                                                             "Rows that wait, by reason",
+                                                             {{"reason", kReasonNames[i]}}));
   }
 }
 

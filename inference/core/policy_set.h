@@ -5,7 +5,8 @@
 // A server that started late or skipped a version must fetch what a row asks for. Select then
 // returns UNAVAILABLE, and calls the OnMissing function once, until the version is put or known to
 // be gone. A pinned version stays while rows ask for it and for some time after. Thread-safe.
-// Versions are immutable and shared, so the current version changes only between two batches.
+// Versions are immutable and shared. A version has all its replicas when it is put, so what acts
+// next on any device is the newest version.
 #pragma once
 
 #include <chrono>
@@ -25,12 +26,14 @@
 
 namespace shoal::inference {
 
-// One version of the policy network, an interface so that the core links without torch. One thread
-// calls Act.
+// One version of the policy network, with a replica for each device that acts; an interface so that
+// the core links without torch. Each replica has one thread that calls Act.
 class ActingPolicy {
  public:
   virtual ~ActingPolicy() = default;
-  virtual absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const = 0;
+  // Evaluates the rows on the device of `replica`, counted from 0.
+  virtual absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs,
+                                                   std::size_t replica) const = 0;
 };
 
 struct VersionedPolicy {

@@ -20,6 +20,7 @@
 #include "inference/service/spec_check.h"
 #include "platform/runtime/log.h"
 #include "platform/transport/server.h"
+#include "rl/model/compute_devices.h"
 #include "rl/model/host_memory.h"
 #include "rl/model/safetensors.h"
 #include "rl/parameters/fetcher.h"
@@ -156,6 +157,22 @@ std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const Un
 // The members are in order of creation; each may refer to those above it.
 class InferenceServer::Parts {
  public:
+  // What acts on one device, in order of creation.
+  struct Replica {
+    Replica(model::ComputeDevice on, std::size_t index, std::size_t cache_bytes,
+            runtime::Metrics& registry)
+        : device(std::move(on)),
+          cache(std::make_shared<model::SimilarityCache>(cache_bytes)),
+          metrics(registry, index) {}
+
+    const model::ComputeDevice device;
+    const std::shared_ptr<model::SimilarityCache> cache;
+    InferenceMetrics metrics;
+    std::unique_ptr<ReplaySink> sink;
+    std::unique_ptr<ActEngine> engine;
+    std::unique_ptr<ActingStage> acting;
+  };
+
   Parts(InferenceConfig given, std::unique_ptr<tokens::TextEncoder> text_encoder,
         runtime::Metrics& metrics)
       : config(std::move(given)),
@@ -166,12 +183,7 @@ class InferenceServer::Parts {
                  Size(config.options.content_cache_bytes)),
         catalogs(contents, TablesOf(config.policy), Size(config.options.catalog_cache_bytes)),
         provider(contents, catalogs),
-        cache(
-            std::make_shared<model::SimilarityCache>(Size(config.options.similarity_cache_bytes))),
         policies(Size(config.options.retained_versions)),
-        batcher({.max_rows = Size(config.options.max_rows),
-                 .max_delay = std::chrono::microseconds(config.options.max_delay_us),
-                 .max_queued = Size(config.options.max_queued_rows)}),
         intake(Size(config.options.max_queued_messages), shape),
         context{config.policy,
                 runtime::SystemClock().UnixNanos(),
@@ -184,6 +196,10 @@ class InferenceServer::Parts {
   ~Parts();
 
   absl::Status Start(runtime::Metrics& metrics);
+  // Finds the devices of all replicas. Returns INVALID_ARGUMENT for several in lock step.
+  absl::Status FindDevices(runtime::Metrics& metrics);
+  void StartReplica(std::size_t index, const ActingStage::Lockstep& lockstep,
+                    runtime::Metrics& metrics);
   absl::Status StartParameters(runtime::Metrics& metrics);
   absl::Status Drain(std::chrono::milliseconds grace);
   void TakeParameters(const parameters::Parameters& parameters);
@@ -201,22 +217,18 @@ class InferenceServer::Parts {
   const InferenceConfig config;
   const PolicyShape shape;
   const std::unique_ptr<tokens::TextEncoder> encoder;
-  // Where policies compute; Start finds it.
-  model::ComputeDevice device;
   InferenceMetrics shared_metrics;
   embedding::EmbeddingStore contents;
   CatalogStore catalogs;
   StoreProvider provider;
-  const std::shared_ptr<model::SimilarityCache> cache;
   PolicySet policies;
   std::unique_ptr<parameters::Fetcher> fetcher;
-  Batcher batcher;
+  std::unique_ptr<BatcherSet> batchers;
   std::unique_ptr<replay::client::Inserter> inserter;
-  std::unique_ptr<ReplaySink> sink;
-  std::unique_ptr<ActEngine> engine;
   // Only in deterministic mode with a learner.
   std::optional<RoundFolder> rounds;
-  std::unique_ptr<ActingStage> acting;
+  // By the places of their devices in inference.device.
+  std::vector<std::unique_ptr<Replica>> replicas;
   Intake intake;
   std::unique_ptr<EncodingStage> encoding;
   std::unique_ptr<Admission> admission;
@@ -234,14 +246,50 @@ InferenceServer::Parts::~Parts() {
   intake.Close();
 }
 
-absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
-  auto found = model::FindComputeDevice(config.options.device, config.index);
+absl::Status InferenceServer::Parts::FindDevices(runtime::Metrics& metrics) {
+  const InferenceOptions& options = config.options;
+  auto found = model::FindComputeDevices(options.device, config.index);
   if (!found.ok()) return runtime::Annotate(found.status(), "inference.device");
-  auto precise = model::WithPrecision(*found, config.options.precision, config.policy);
-  if (!precise.ok()) return runtime::Annotate(precise.status(), "inference.precision");
-  device = *std::move(precise);
-  device.graphs = device.graphs && config.options.graphs == "auto";
-  metrics.ExposeGpu(device.name);
+  if (config.run.deterministic && found->size() > 1) {
+    return runtime::InvalidArgument(
+        "run.deterministic: not with several devices, inference.device = \"" + options.device +
+        "\": lock step evaluates all environments in one batch");
+  }
+  for (model::ComputeDevice& device : *found) {
+    auto precise = model::WithPrecision(std::move(device), options.precision, config.policy);
+    if (!precise.ok()) return runtime::Annotate(precise.status(), "inference.precision");
+    precise->graphs = precise->graphs && options.graphs == "auto";
+    metrics.ExposeGpu(precise->name);
+    replicas.push_back(std::make_unique<Replica>(*std::move(precise), replicas.size(),
+                                                 Size(options.similarity_cache_bytes), metrics));
+  }
+  batchers = std::make_unique<BatcherSet>(
+      replicas.size(), BatcherOptions{.max_rows = Size(options.max_rows),
+                                      .max_delay = std::chrono::microseconds(options.max_delay_us),
+                                      .max_queued = Size(options.max_queued_rows)});
+  return absl::OkStatus();
+}
+
+void InferenceServer::Parts::StartReplica(std::size_t index, const ActingStage::Lockstep& lockstep,
+                                          runtime::Metrics& metrics) {
+  Replica& replica = *replicas[index];
+  const UnrollDestination to{.table = config.options.table, .encoder_version = encoder->version()};
+  replica.sink = std::make_unique<ReplaySink>(inserter.get(), to, ChunkerOf(config, to, metrics));
+  replica.engine = std::make_unique<ActEngine>(
+      ActOptions{.replica = index,
+                 .cut = CutOf(config.options),
+                 .exploration = config.options.exploration.exploration(),
+                 .priority = config.priority,
+                 .frame_memory = model::HostMemoryFor(replica.device),
+                 .seed = static_cast<std::uint64_t>(config.run.seed)},
+      shape, policies, *replica.sink, replica.metrics);
+  replica.acting = std::make_unique<ActingStage>(
+      (*batchers)[index], *replica.engine, policies, replica.metrics, lockstep,
+      replicas.size() == 1 ? "act" : "act-" + std::to_string(index));
+}
+
+absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
+  SHOAL_RETURN_IF_ERROR(FindDevices(metrics));
   const InferenceOptions& options = config.options;
   SHOAL_RETURN_IF_ERROR(options.Check());
   SHOAL_ASSIGN_OR_RETURN(const std::string listen,
@@ -256,27 +304,18 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
                                                     .connect = config.connect_replay},
                                                    provider, metrics));
   }
-  const UnrollDestination to{.table = options.table, .encoder_version = encoder->version()};
-  sink = std::make_unique<ReplaySink>(inserter.get(), to, ChunkerOf(config, to, metrics));
-  engine =
-      std::make_unique<ActEngine>(ActOptions{.cut = CutOf(options),
-                                             .exploration = options.exploration.exploration(),
-                                             .priority = config.priority,
-                                             .frame_memory = model::HostMemoryFor(device),
-                                             .seed = static_cast<std::uint64_t>(config.run.seed)},
-                                  shape, policies, *sink, shared_metrics);
   ActingStage::Lockstep lockstep;
   if (config.run.deterministic) {
     lockstep.environments = Size(options.lockstep_environments);
     lockstep.unrolls = Size(options.lockstep_unrolls);
     if (!config.cluster.learner.empty()) lockstep.states = KeepRounds();
   }
-  acting = std::make_unique<ActingStage>(batcher, *engine, policies, shared_metrics, lockstep);
-  if (inserter) inserter->OnSpace([this] { batcher.Wake(); });
+  if (inserter) inserter->OnSpace([this] { batchers->Wake(); });
+  for (std::size_t i = 0; i < replicas.size(); ++i) StartReplica(i, lockstep, metrics);
   encoding = std::make_unique<EncodingStage>(
       EncodingOf(options), *encoder, contents, [this] { intake.OnEncoded(); }, metrics);
   admission = std::make_unique<Admission>(
-      Admission::Parts{shape, contents, catalogs, *encoding, batcher, shared_metrics},
+      Admission::Parts{shape, contents, catalogs, *encoding, *batchers, shared_metrics},
       Size(options.max_queued_rows));
   intake.Start(*admission);
   SHOAL_ASSIGN_OR_RETURN(
@@ -346,13 +385,18 @@ absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
     const parameters::Parameters& parameters) {
   const VersionedPolicy previous = policies.current();
   const auto* model = static_cast<const ModelPolicy*>(previous.policy.get());
-  SHOAL_ASSIGN_OR_RETURN(
-      auto policy,
-      model::Policy::FromSafetensors(config.policy, *parameters.bytes,
-                                     model == nullptr ? nullptr : model->policy().get(), device));
+  std::vector<ModelPolicy::Replica> made;
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const Replica& replica = *replicas[i];
+    auto policy = model::Policy::FromSafetensors(config.policy, *parameters.bytes,
+                                                 model == nullptr ? nullptr : &model->policy(i),
+                                                 replica.device);
+    if (!policy.ok()) return runtime::Annotate(policy.status(), replica.device.name);
+    made.push_back({*std::move(policy), replica.cache});
+  }
   const Notes notes = NotesOf(*parameters.bytes);
   return VersionedPolicy{.version = {parameters.version.epoch, parameters.version.step},
-                         .policy = std::make_shared<ModelPolicy>(std::move(policy), cache),
+                         .policy = std::make_shared<ModelPolicy>(std::move(made)),
                          .environment_steps = notes.environment_steps,
                          .update = notes.update,
                          .checkpoint = notes.checkpoint};
@@ -390,8 +434,8 @@ void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parame
   shared_metrics.parameter_epoch.Set(static_cast<double>(current.epoch));
   shared_metrics.parameter_step.Set(static_cast<double>(current.step));
   spdlog::debug("event=parameters version={}", parameters::ToString(parameters.version));
-  batcher.SetPaused(false);
-  batcher.Wake();
+  batchers->SetPaused(false);
+  batchers->Wake();
   server->SetServing(true);
 }
 
@@ -402,11 +446,11 @@ absl::Status InferenceServer::Parts::Drain(std::chrono::milliseconds grace) {
   intake.Drain();
   encoding->Stop();
   admission.reset();
-  acting->Drain();
+  for (const auto& replica : replicas) replica->acting->Drain();
   registry.DrainAll();
   const bool answered = registry.AwaitEmpty(grace);
   server->Shutdown(runtime::Duration::zero());
-  acting.reset();
+  for (const auto& replica : replicas) replica->acting.reset();
   if (inserter) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - runtime::SystemClock().Now());

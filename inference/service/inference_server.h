@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inference process without its main. It creates all parts in order and drains them in order.
 //
-//   gRPC reactions -> Intake (decode, Admission) -> Batcher -> ActingStage (ActEngine) -> replay
-//                          |   ^                                    ^
-//                          v   | encoded                            | versions
-//                     EncodingStage                             Subscriber
+//                                                       for each device
+//   gRPC reactions -> Intake (decode, Admission) -+-> Batcher -> ActingStage (ActEngine) -+->
+//   replay
+//                          |   ^                  +-> Batcher -> ActingStage (ActEngine) -+
+//                          v   | encoded                              ^
+//                     EncodingStage                                   | versions
+//                                                                 Subscriber
 //
 // Health reports SERVING once there are parameters. Thread-safe.
 #pragma once

@@ -2,8 +2,10 @@
 // Adapts the network of lib/rl/model to the core's ActingPolicy.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "inference/core/policy_set.h"
 #include "rl/model/candidate_table.h"
@@ -13,20 +15,22 @@ namespace shoal::inference {
 
 class ModelPolicy final : public ActingPolicy {
  public:
-  // All versions share `cache`, which only the acting thread uses.
-  ModelPolicy(std::shared_ptr<const model::Policy> policy,
-              std::shared_ptr<model::SimilarityCache> cache)
-      : policy_(std::move(policy)), cache_(std::move(cache)) {}
+  struct Replica {
+    std::shared_ptr<const model::Policy> policy;
+    // All versions share it, and only the replica's thread uses it.
+    std::shared_ptr<model::SimilarityCache> cache;
+  };
+  explicit ModelPolicy(std::vector<Replica> replicas) : replicas_(std::move(replicas)) {}
 
-  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const override {
-    return policy_->Act(inputs, *cache_);
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs,
+                                           std::size_t replica) const override {
+    return replicas_[replica].policy->Act(inputs, *replicas_[replica].cache);
   }
 
-  const std::shared_ptr<const model::Policy>& policy() const { return policy_; }
+  const model::Policy& policy(std::size_t replica) const { return *replicas_[replica].policy; }
 
  private:
-  const std::shared_ptr<const model::Policy> policy_;
-  const std::shared_ptr<model::SimilarityCache> cache_;
+  const std::vector<Replica> replicas_;
 };
 
 }  // namespace shoal::inference

@@ -7,8 +7,9 @@ namespace shoal::inference {
 namespace {
 
 void VisitBatching(InferenceOptions& options, runtime::Visitor& visitor) {
-  visitor.Knob("max_rows", options.max_rows,
-               {.help = "rows in a batch at most", .unit = "rows", .min = 1, .max = 65536});
+  visitor.Knob(
+      "max_rows", options.max_rows,
+      {.help = "rows in a batch of a device at most", .unit = "rows", .min = 1, .max = 65536});
   visitor.Knob(
       "max_delay_us", options.max_delay_us,
       {.help = "a batch goes when its oldest row has waited this long; 0: whatever is there",
@@ -17,7 +18,8 @@ void VisitBatching(InferenceOptions& options, runtime::Visitor& visitor) {
        .max = 1e6});
   visitor.Knob(
       "max_queued_rows", options.max_queued_rows,
-      {.help = "rows waiting for a batch, and for the encoder; more are told to come later",
+      {.help = "rows waiting for a batch of each device, and for the encoder; more are told to "
+               "come later",
        .unit = "rows",
        .min = 1,
        .max = 1e7});
@@ -84,7 +86,7 @@ void VisitEncoding(InferenceOptions& options, runtime::Visitor& visitor) {
   visitor.Knob("waiting_text_bytes", options.waiting_text_bytes,
                {.help = "text waiting for the encoder", .unit = "bytes", .min = 1024, .max = 1e12});
   visitor.Knob("similarity_cache_bytes", options.similarity_cache_bytes,
-               {.help = "similarities of candidates and goals kept",
+               {.help = "similarities of candidates and goals kept for each device",
                 .unit = "bytes",
                 .min = 0,
                 .max = 1e12});
@@ -127,7 +129,9 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "device", device,
       {.help = "where the policy computes: auto, cpu, cuda or cuda:<n>; auto and cuda give "
-               "server i of a machine with N GPUs number i modulo N"});
+               "server i of a machine with N GPUs number i modulo N; several devices, each with a "
+               "thread that acts for its share of the environments: cuda:* for all GPUs, or a list "
+               "of cpu and cuda:<n> with commas"});
   visitor.Knob("precision", precision,
                {.help = "numbers of a convolution on a GPU; bfloat16 is several times faster, and "
                         "log-probabilities then differ by some thousandths from the learner's",

@@ -66,7 +66,7 @@ struct InferenceOptions {
   std::int64_t similarity_cache_bytes = std::int64_t{256} << 20;
   embedding::EncoderSource encoder;
   embedding::EmbeddingCacheOptions embedding_cache;
-  // Where the policy computes: "auto", "cpu", "cuda" or "cuda:<n>" (rl/model/compute_device.h).
+  // Where the policy computes, on one device or on several (rl/model/compute_devices.h).
   std::string device = "cpu";
   // In which numbers a convolution computes on a GPU: "float32" or "bfloat16".
   std::string precision = "float32";

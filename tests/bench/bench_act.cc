@@ -4,7 +4,9 @@
 // message, and the next message when all rows are answered. Unrolls of 16 rows are built and
 // serialised.
 //
-//   bench_act [--seconds S]      S: measured for each combination, default 2
+//   bench_act [--seconds S] [--device LIST]
+//
+//     S: measured for each combination, default 2; LIST: inference.device, default cpu
 //
 // Prints one line for each combination on standard error and one JSON line on standard output.
 #include <unistd.h>
@@ -102,8 +104,10 @@ class LoopStream final : public transport::ClientStream<proto::ActRequest, proto
   std::atomic<bool> stopping_{false};
 };
 
-absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder) {
+absl::StatusOr<inference::InferenceConfig> ConfigIn(const std::string& folder,
+                                                    const std::string& device) {
   inference::InferenceConfig config;
+  config.options.device = device;
   config.policy.head = "discrete";
   config.policy.observation_size = 4;
   config.policy.action_count = 2;
@@ -122,9 +126,9 @@ double Quantile(const std::vector<double>& sorted, double q) {
   return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-absl::StatusOr<nlohmann::json> Measure(const std::string& folder, int streams, std::int64_t rows,
-                                       double seconds) {
-  SHOAL_ASSIGN_OR_RETURN(inference::InferenceConfig config, ConfigIn(folder));
+absl::StatusOr<nlohmann::json> Measure(const std::string& folder, const std::string& device,
+                                       int streams, std::int64_t rows, double seconds) {
+  SHOAL_ASSIGN_OR_RETURN(inference::InferenceConfig config, ConfigIn(folder, device));
   runtime::Metrics metrics;
   SHOAL_ASSIGN_OR_RETURN(const auto server, inference::InferenceServer::Create(config, metrics));
   std::vector<std::unique_ptr<proto::Inference::Stub>> stubs;
@@ -173,8 +177,10 @@ absl::StatusOr<nlohmann::json> Measure(const std::string& folder, int streams, s
 
 int main(int argc, char** argv) {
   double seconds = 2;
+  std::string device = "cpu";
   CLI::App app("Environment rows a second through the inference service.");
   app.add_option("--seconds", seconds, "measured for each combination");
+  app.add_option("--device", device, "inference.device, one or a list with commas");
   CLI11_PARSE(app, argc, argv);
   spdlog::set_level(spdlog::level::warn);
   model::SetTorchThreads(1);
@@ -183,7 +189,7 @@ int main(int argc, char** argv) {
   nlohmann::json results = nlohmann::json::array();
   for (const int streams : {1, 8, 64}) {
     for (const std::int64_t rows : {1, 16, 64}) {
-      const auto result = Measure(folder, streams, rows, seconds);
+      const auto result = Measure(folder, device, streams, rows, seconds);
       if (!result.ok()) {
         std::fprintf(stderr, "bench_act: %s\n", runtime::Message(result.status()).c_str());
         std::filesystem::remove_all(folder);
@@ -193,9 +199,11 @@ int main(int argc, char** argv) {
     }
   }
   std::filesystem::remove_all(folder);
-  std::printf("%s\n",
-              nlohmann::json{{"bench", "act"}, {"network", "4-64-64-2"}, {"results", results}}
-                  .dump()
-                  .c_str());
+  std::printf(
+      "%s\n",
+      nlohmann::json{
+          {"bench", "act"}, {"network", "4-64-64-2"}, {"device", device}, {"results", results}}
+          .dump()
+          .c_str());
   return 0;
 }

@@ -6,6 +6,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_split.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/accumulate.h>
@@ -15,6 +17,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "rl/model/compute_devices.h"
 #include "rl/model/frame_kernels.h"
 
 namespace shoal::model {
@@ -89,6 +92,38 @@ absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::in
   if (!gpu) return ComputeDevice{};
   return ComputeDevice{
       .name = "cuda:" + std::to_string(*gpu), .whole_batches = true, .graphs = true};
+}
+
+absl::StatusOr<std::vector<ComputeDevice>> FindComputeDevices(const std::string& names,
+                                                              std::int64_t local_rank) {
+  std::vector<ComputeDevice> devices;
+  if (names == "cuda:*") {
+    // Where there is none, this says why.
+    SHOAL_RETURN_IF_ERROR(FindDevice("cuda").status());
+    const auto gpus = std::min(CountGpus(), static_cast<std::int64_t>(kMaxComputeDevices));
+    for (std::int64_t gpu = 0; gpu < gpus; ++gpu) {
+      SHOAL_ASSIGN_OR_RETURN(devices.emplace_back(),
+                             FindComputeDevice("cuda:" + std::to_string(gpu)));
+    }
+    return devices;
+  }
+  if (names.find(',') == std::string::npos) {
+    SHOAL_ASSIGN_OR_RETURN(devices.emplace_back(), FindComputeDevice(names, local_rank));
+    return devices;
+  }
+  for (const absl::string_view entry : absl::StrSplit(names, ',')) {
+    const std::string name(absl::StripAsciiWhitespace(entry));
+    if (name != "cpu" && !name.starts_with("cuda:")) {
+      return runtime::InvalidArgument("in the list '" + names + "', '" + name +
+                                      "' is none of cpu, cuda:<n>");
+    }
+    if (devices.size() == kMaxComputeDevices) {
+      return runtime::InvalidArgument("a list of devices has at most " +
+                                      std::to_string(kMaxComputeDevices) + " entries");
+    }
+    SHOAL_ASSIGN_OR_RETURN(devices.emplace_back(), FindComputeDevice(name));
+  }
+  return devices;
 }
 
 absl::StatusOr<std::int64_t> FindGpu(const std::string& name, std::int64_t local_rank) {

@@ -2,6 +2,7 @@
 #include "inference/core/act_engine.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 #include <string>
 
@@ -19,7 +20,8 @@ using testing::RecordingSink;
 class CountingPolicy final : public ActingPolicy {
  public:
   explicit CountingPolicy(std::size_t core) : core_(core) {}
-  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const override {
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs,
+                                           std::size_t /*replica*/) const override {
     model::PolicyOutputs outputs;
     const auto rows = static_cast<std::size_t>(inputs.rows);
     batches.push_back(rows);
@@ -110,6 +112,29 @@ TEST_CASE("Rows of a batch share one forward pass and get their own answers") {
   REQUIRE(answers[1].action == 0);
   REQUIRE(answers[0].version == parameters::Version{1, 1});
   REQUIRE(fixture.sink->released() == 1);
+}
+
+TEST_CASE("A version that comes while a batch is sorted acts from the next batch on") {
+  ActEngineFixture fixture;
+  fixture.policies.OnMissing([&](const PolicySelector&) {
+    fixture.policies.Put({{1, 2}, std::make_shared<CountingPolicy>(0)});
+  });
+  auto rows = MakeRows({{.environment = 1, .flags = kFirst},
+                        {.environment = 2, .flags = kFirst, .evaluate = true},
+                        {.environment = 3, .flags = kFirst}},
+                       fixture.sink);
+  const PolicySelector missing{PolicySelector::Kind::kPinned, {1, 9}};
+  rows.front().block->selectors = {{}, missing, {}};
+  fixture.engine->Evaluate(std::move(rows));
+  std::map<std::uint64_t, parameters::Version> versions;
+  for (const RowAnswer& answer : fixture.sink->Take(3)) {
+    versions[answer.environment] = answer.version;
+  }
+  REQUIRE(fixture.policies.current().version == parameters::Version{1, 2});
+  REQUIRE(versions[1] == parameters::Version{1, 1});
+  REQUIRE(versions[3] == parameters::Version{1, 1});
+  const auto next = fixture.Go({{.environment = 4, .flags = kFirst}});
+  REQUIRE(next.front().version == parameters::Version{1, 2});
 }
 
 TEST_CASE("A forced action has no weight, but that of a relabelled row has") {
@@ -358,7 +383,8 @@ TEST_CASE("A version that is not here is refused by name; the initial one stays"
 // Chooses the same point for every row.
 class PointPolicy final : public ActingPolicy {
  public:
-  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const override {
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs,
+                                           std::size_t /*replica*/) const override {
     model::PolicyOutputs outputs;
     for (std::int64_t i = 0; i < inputs.rows; ++i) {
       outputs.action.push_back(-1);

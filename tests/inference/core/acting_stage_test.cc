@@ -27,7 +27,8 @@ constexpr std::size_t kEpisodeSteps = 4;
 class RememberingPolicy final : public ActingPolicy {
  public:
   explicit RememberingPolicy(std::uint64_t update) : update_(static_cast<float>(update)) {}
-  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs) const override {
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs& inputs,
+                                           std::size_t /*replica*/) const override {
     model::PolicyOutputs outputs;
     for (std::size_t i = 0; i < static_cast<std::size_t>(inputs.rows); ++i) {
       const float core = 0.5F * inputs.core_state[i] + inputs.observation[i] + 0.25F * update_;

@@ -86,8 +86,10 @@ struct AdmissionFixture {
                            changed.NotifyAll();
                          },
                          registry};
-  Batcher batcher{{.max_rows = 100, .max_delay = runtime::Duration::zero(), .max_queued = 8}};
-  Admission admission{{shape, contents, catalogs, encoding, batcher, metrics}, 16};
+  BatcherSet batchers{1,
+                      {.max_rows = 100, .max_delay = runtime::Duration::zero(), .max_queued = 8}};
+  Batcher& batcher = batchers[0];
+  Admission admission{{shape, contents, catalogs, encoding, batchers, metrics}, 16};
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
 };
 

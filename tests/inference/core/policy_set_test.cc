@@ -11,7 +11,7 @@ namespace {
 
 class NoPolicy final : public ActingPolicy {
  public:
-  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs&) const override {
+  absl::StatusOr<model::PolicyOutputs> Act(const model::PolicyInputs&, std::size_t) const override {
     return model::PolicyOutputs();
   }
 };

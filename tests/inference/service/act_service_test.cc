@@ -61,7 +61,9 @@ enum class Sees : std::uint8_t { kNumbers, kTexts, kTextsByLanguageModel };
 
 struct ActServiceFixture {
   // `learner` is the publisher's address. If it is empty, parameters lie in a folder.
-  explicit ActServiceFixture(Sees sees = Sees::kNumbers, const std::string& learner = "") {
+  explicit ActServiceFixture(Sees sees = Sees::kNumbers, const std::string& learner = "",
+                             const std::string& device = "cpu") {
+    config.options.device = device;
     config.policy.hidden = {8};
     config.policy.value_hidden = {8};
     config.policy.past_requests = false;
@@ -435,6 +437,57 @@ TEST_CASE("The run's first version is there though the learner went before a row
   REQUIRE(replies.policy_steps(0) == 0);
 }
 
+TEST_CASE("Several devices share the environments, act by each version, and drain together") {
+  const doubles::TemporaryFolder learner;
+  parameters::PublisherServer publisher("127.0.0.1:0",
+                                        parameters::PublisherOptions{.folder = learner.path()});
+  ActServiceFixture fixture(Sees::kNumbers, publisher.address(), "cpu, cpu,cpu");
+  const auto caller = fixture.OpenWelcomed();
+  constexpr int kEnvironments = 6;
+  std::uint64_t incarnation = 0;
+  // Returns the versions that answer a new incarnation of every environment.
+  const auto versions = [&] {
+    proto::ActRequest request = FirstRows(kEnvironments);
+    ++incarnation;
+    for (int i = 0; i < kEnvironments; ++i) {
+      request.mutable_rows()->set_incarnations(i, incarnation);
+    }
+    REQUIRE(caller->Send(std::move(request)));
+    std::map<std::uint64_t, std::uint64_t> steps;
+    while (steps.size() < kEnvironments) {
+      const auto reply = caller->Next();
+      REQUIRE(reply);
+      for (int i = 0; i < reply->replies().environment_ids_size(); ++i) {
+        REQUIRE(reply->replies().statuses(i) == proto::ROW_OK);
+        steps[reply->replies().environment_ids(i)] = reply->replies().policy_steps(i);
+      }
+    }
+    return steps;
+  };
+  std::map<std::uint64_t, std::uint64_t> last;
+  for (const std::uint64_t step : {3, 4, 5}) {
+    REQUIRE(publisher.publisher().Publish(VersionOf(fixture.config.policy, step)));
+    REQUIRE(doubles::Eventually([&] {
+      std::size_t newest = 0;
+      for (const auto& [environment, version] : versions()) {
+        REQUIRE(version >= last[environment]);
+        last[environment] = version;
+        if (version == step) ++newest;
+      }
+      return newest == kEnvironments;
+    }));
+  }
+  REQUIRE(fixture.server->Drain(seconds(5)).ok());
+  REQUIRE(runtime::Message(caller->AwaitEnd()) == "draining");
+  for (const char* const replica : {"0", "1", "2"}) {
+    INFO(replica);
+    // Two of the six environments, in each message.
+    REQUIRE(
+        fixture.metrics.Counter("shoal_inference_replica_rows_total", "", {{"replica", replica}})
+            .Value() == 2 * static_cast<double>(incarnation));
+  }
+}
+
 TEST_CASE("A language model without its device is an error that names the knob") {
   ActServiceFixture fixture(Sees::kTextsByLanguageModel);
   runtime::Metrics metrics;
@@ -462,6 +515,14 @@ TEST_CASE("Wrong configuration is an error that names the knob") {
   config.run.deterministic = true;
   REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status())
               .find("lockstep_environments") != std::string::npos);
+  config.options.lockstep_environments = 4;
+  config.options.device = "cpu,cpu";
+  REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status()) ==
+          "run.deterministic: not with several devices, inference.device = \"cpu,cpu\": lock step "
+          "evaluates all environments in one batch");
+  config.options.device = "cpu,auto";
+  REQUIRE(runtime::Message(InferenceServer::Create(config, metrics).status()) ==
+          "inference.device: in the list 'cpu,auto', 'auto' is none of cpu, cuda:<n>");
 }
 
 }  // namespace

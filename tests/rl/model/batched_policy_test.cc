@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rl/model/compute_devices.h"
 #include "rl/model/policy.h"
 #include "rl/model/torch_device.h"
 #include "tests/rl/model/devices.h"
@@ -256,6 +257,32 @@ TEST_CASE("a device is found by its name, or refused with a reason") {
   const auto found = FindComputeDevice("auto");
   REQUIRE(found.ok());
   REQUIRE(found->whole_batches == (found->name != "cpu"));
+}
+
+TEST_CASE("several devices are found by a list, or the entry that is wrong is named") {
+  const auto refusal = [](const std::string& names) {
+    return runtime::Message(FindComputeDevices(names).status());
+  };
+  REQUIRE(FindComputeDevices("cpu")->size() == 1);
+  const auto three = FindComputeDevices("cpu, cpu,cpu");
+  REQUIRE(three.ok());
+  REQUIRE(three->size() == 3);
+  for (const ComputeDevice& device : *three) REQUIRE(device.name == "cpu");
+  REQUIRE(refusal("cpu,") == "in the list 'cpu,', '' is none of cpu, cuda:<n>");
+  REQUIRE(refusal("cpu,cuda") == "in the list 'cpu,cuda', 'cuda' is none of cpu, cuda:<n>");
+  REQUIRE(refusal("cpu,cuda:*") == "device 'cuda:*' is none of auto, cpu, cuda, cuda:<n>");
+  REQUIRE(absl::IsFailedPrecondition(FindComputeDevices("cpu,cuda:99").status()));
+  std::string many = "cpu";
+  for (std::size_t i = 1; i < kMaxComputeDevices; ++i) many += ",cpu";
+  REQUIRE(FindComputeDevices(many)->size() == kMaxComputeDevices);
+  REQUIRE(refusal(many + ",cpu") == "a list of devices has at most 64 entries");
+  const auto gpus = FindComputeDevices("cuda:*");
+  if (FindComputeDevice("cuda").ok()) {
+    REQUIRE(gpus->front().name == "cuda:0");
+    REQUIRE(gpus->back().whole_batches);
+  } else {
+    REQUIRE(absl::IsFailedPrecondition(gpus.status()));
+  }
 }
 
 TEST_CASE("arrays that are sent together arrive as they were, empty ones too") {
