@@ -6,6 +6,7 @@
 #include <absl/strings/strip.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <utility>
@@ -175,6 +176,32 @@ std::vector<prometheus::MetricFamily> GpuUsage::Collect() const {
     add(kTemperatureCelsius, kTemperatureCelsiusHelp, celsius);
   }
   return families;
+}
+
+void GpuUsages::Add(std::shared_ptr<const GpuUsage> gpu) {
+  const MutexLock lock(mutex_);
+  const bool is_there = std::any_of(gpus_.begin(), gpus_.end(), [&gpu](const auto& other) {
+    return other->number() == gpu->number();
+  });
+  if (!is_there) gpus_.push_back(std::move(gpu));
+}
+
+std::vector<prometheus::MetricFamily> GpuUsages::Collect() const {
+  const MutexLock lock(mutex_);
+  std::vector<prometheus::MetricFamily> all;
+  for (const auto& gpu : gpus_) {
+    for (prometheus::MetricFamily& family : gpu->Collect()) {
+      const auto same = std::find_if(all.begin(), all.end(), [&family](const auto& other) {
+        return other.name == family.name;
+      });
+      if (same == all.end()) {
+        all.push_back(std::move(family));
+      } else {
+        same->metric.push_back(std::move(family.metric.front()));
+      }
+    }
+  }
+  return all;
 }
 
 }  // namespace shoal::runtime

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/mutex.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::runtime {
@@ -51,6 +52,8 @@ class GpuUsage final : public prometheus::Collectable {
                                                         const Source& source);
   ~GpuUsage() override;
 
+  // The label of its metrics.
+  const std::string& number() const { return number_; }
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
@@ -60,6 +63,20 @@ class GpuUsage final : public prometheus::Collectable {
   const std::unique_ptr<const Library> library_;
   void* const gpu_;
   const std::string number_;
+};
+
+// The GPUs of a process that computes on several: each metric comes once, with a value for each
+// GPU. Thread-safe.
+class GpuUsages final : public prometheus::Collectable {
+ public:
+  // Drops a GPU whose number is there already.
+  void Add(std::shared_ptr<const GpuUsage> gpu) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  std::vector<prometheus::MetricFamily> Collect() const override ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  mutable Mutex mutex_;
+  std::vector<std::shared_ptr<const GpuUsage>> gpus_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace shoal::runtime

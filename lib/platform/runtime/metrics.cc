@@ -211,8 +211,10 @@ void Metrics::ExposeGpu(const std::string& device) {
             .title = "GPU temperature",
             .draw = Draw::kLabels},
            "gauge");
-  gpu_ = *std::move(opened);
-  if (exposer_ != nullptr) exposer_->RegisterCollectable(gpu_);
+  const bool is_first = gpu_ == nullptr;
+  if (is_first) gpu_ = std::make_shared<GpuUsages>();
+  static_cast<GpuUsages&>(*gpu_).Add(*std::move(opened));
+  if (is_first && exposer_ != nullptr) exposer_->RegisterCollectable(gpu_);
 }
 
 void Metrics::ExposeProcess() {

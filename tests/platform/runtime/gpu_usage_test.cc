@@ -46,6 +46,24 @@ TEST_CASE("what a GPU does not tell is left out") {
                                         {"shoal_gpu_temperature_celsius", 52}});
 }
 
+TEST_CASE("several GPUs tell each metric once, with a value for each of them") {
+  GpuUsages usages;
+  for (const char* const device : {"cuda:0", "cuda:1", "cuda:0"}) {
+    usages.Add(*GpuUsage::Open(device, {.library = kLibrary}));
+  }
+  std::map<std::string, std::map<std::string, double>> values;
+  for (const auto& family : usages.Collect()) {
+    REQUIRE_FALSE(values.contains(family.name));
+    for (const auto& metric : family.metric) {
+      REQUIRE(values[family.name].emplace(metric.label[0].value, metric.gauge.value).second);
+    }
+  }
+  using OfGpus = std::map<std::string, double>;
+  REQUIRE(values.size() == 4);
+  REQUIRE(values["shoal_gpu_busy_ratio"] == OfGpus{{"0", 0.25}, {"1", 0.75}});
+  REQUIRE(values["shoal_gpu_power_watts"] == OfGpus{{"0", 350.5}});
+}
+
 TEST_CASE("the GPU is the one that CUDA shows under that number") {
   for (const char* const visible : {"1,0", "1", "GPU-bbbb-2,GPU-aaaa-1", "GPU-b", " 1 ,0"}) {
     const auto usage = GpuUsage::Open("cuda:0", {.library = kLibrary, .visible = visible});
