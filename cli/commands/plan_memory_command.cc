@@ -69,12 +69,20 @@ absl::Status AddUpdates(const std::vector<std::string>& arguments, const Effecti
   return absl::OkStatus();
 }
 
+// The number of replicas of the policy in an inference server. How many GPUs "cuda:*" finds is
+// known on their machine alone, so it counts as one.
+std::int64_t ReplicasOf(const EffectiveConfig& config) {
+  const std::string devices = config.Text("inference.device").value_or("");
+  return 1 + std::count(devices.begin(), devices.end(), ',');
+}
+
 // Adds the limits that the file sets, and the parameters that inference retains.
 void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& cluster,
                MemoryPlan& plan) {
   const auto add = [&](const std::string& process, std::int64_t processes,
-                       const std::string& purpose, const std::string& knob) {
-    const std::int64_t bytes = config.Integer(knob).value_or(0);
+                       const std::string& purpose, const std::string& knob,
+                       std::int64_t times = 1) {
+    const std::int64_t bytes = config.Integer(knob).value_or(0) * times;
     if (bytes == 0) return;
     plan.items.push_back({.process = process,
                           .processes = processes,
@@ -87,16 +95,19 @@ void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& clu
   add("learner", cluster.learner_ranks, "contents and catalogs", "learner.content_capacity_bytes");
   add("learner", cluster.learner_ranks, "chunks", "learner.chunk_cache_bytes");
   add("learner", 1, "recent parameters", "learner.recent_parameters_bytes");
+  const std::int64_t replicas = ReplicasOf(config);
   plan.items.push_back(
       {.process = "inference",
        .processes = cluster.inference_servers,
        .purpose = "retained parameters",
-       .bytes = parameter_bytes * config.Integer("inference.retained_versions").value_or(1),
+       .bytes =
+           parameter_bytes * config.Integer("inference.retained_versions").value_or(1) * replicas,
        .limit = true,
        .remedy = "a lower inference.retained_versions"});
   add("inference", cluster.inference_servers, "embeddings", "inference.content_cache_bytes");
   add("inference", cluster.inference_servers, "catalogs", "inference.catalog_cache_bytes");
-  add("inference", cluster.inference_servers, "similarities", "inference.similarity_cache_bytes");
+  add("inference", cluster.inference_servers, "similarities", "inference.similarity_cache_bytes",
+      replicas);
   add("inference", cluster.inference_servers, "waiting texts", "inference.waiting_text_bytes");
   add("inference", cluster.inference_servers, "unrolls on their way", "inference.outbox_bytes");
   add("replay", cluster.replay_shards, "contents", "replay.content_capacity_bytes");

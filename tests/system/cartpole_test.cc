@@ -146,6 +146,15 @@ TEST_CASE("lock step leaves the refusal of a table that is sampled to the learne
   REQUIRE(ended.Says("run.deterministic: not with algorithm dqn"));
 }
 
+TEST_CASE("lock step refuses several devices of inference in one line", "[determinism]") {
+  const EndedRun ended =
+      RunToEnd({"train", "deploy/local/cartpole.toml", "--set", "inference.device=\"cpu,cpu\"",
+                "--set", "run.deterministic=true"});
+  INFO(ended.output);
+  REQUIRE(ended.code != 0);
+  REQUIRE(ended.Says("run.deterministic: not with several devices"));
+}
+
 TEST_CASE("one process gives the same parameters as programs that talk over the network",
           "[determinism]") {
   const std::string digest = DigestOfFiftyUpdates("1");
@@ -177,6 +186,35 @@ TEST_CASE("CartPole is learned from unrolls that overlap and burn in, and none i
       REQUIRE(run.File(log).find(event) == std::string::npos);
     }
   }
+}
+
+TEST_CASE("CartPole is learned by an inference server with two devices, and no unroll is lost",
+          "[cartpole][devices]") {
+  const bool in_process = GENERATE(false, true);
+  std::vector<std::string> arguments = {"train", "deploy/local/cartpole.toml",  "--seed", "1",
+                                        "--set", "inference.device=\"cpu,cpu\""};
+  if (in_process) arguments.emplace_back("--in-process");
+  ShoalRun run(std::move(arguments));
+  REQUIRE(run.WaitForExit(seconds(150)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  REQUIRE(NumberIn(" " + run.last_line().substr(7), "greedy") >= 475);
+  REQUIRE(run.output().find("event=ended") == std::string::npos);
+  const std::string log = run.File(in_process ? "logs/local-0.log" : "logs/inference-0.log");
+  REQUIRE(log.find("event=stopped") != std::string::npos);
+  for (const char* event : {"event=forward_pass_failed", "event=unroll_dropped",
+                            "event=drain_incomplete", "event=sample_refused"}) {
+    INFO(event);
+    REQUIRE(log.find(event) == std::string::npos);
+  }
+  bool both_act = false;
+  std::istringstream rows(run.File("metrics.jsonl"));
+  for (std::string row; std::getline(rows, row);) {
+    const nlohmann::json details = nlohmann::json::parse(row)["details"];
+    both_act = both_act || (details.value("inference_replica_rows/0", 0.0) > 0 &&
+                            details.value("inference_replica_rows/1", 0.0) > 0);
+  }
+  REQUIRE(both_act);
 }
 
 TEST_CASE("two learner ranks in a ring learn CartPole and agree in every bit after every update",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
@@ -89,6 +91,28 @@ TEST_CASE("the memory of a cluster is told before anything has started", "[comma
   INFO(wrong.output);
   REQUIRE(wrong.code == 2);
   REQUIRE(wrong.Says("learner: policy.action_count: at least 1 is needed"));
+}
+
+TEST_CASE("each device of an inference server has its parameters and caches in the memory's plan",
+          "[commands]") {
+  const auto bytes = [](const std::string& device, const std::string& purpose) {
+    const EndedRun plan = RunToEnd({"plan-memory", "deploy/local/cartpole.toml", "--format", "json",
+                                    "--set", "inference.device=\"" + device + "\""});
+    INFO(plan.output);
+    REQUIRE(plan.code == 0);
+    const nlohmann::json items = nlohmann::json::parse(plan.last_line)["items"];
+    const auto item = std::find_if(items.begin(), items.end(), [&purpose](const auto& each) {
+      return each["process"] == "inference" && each["purpose"] == purpose;
+    });
+    REQUIRE(item != items.end());
+    return (*item)["bytes"].get<std::int64_t>();
+  };
+  for (const char* const purpose : {"retained parameters", "similarities"}) {
+    INFO(purpose);
+    const std::int64_t one = bytes("cpu", purpose);
+    REQUIRE(bytes("cpu,cpu,cpu", purpose) == 3 * one);
+  }
+  REQUIRE(bytes("cpu,cpu", "embeddings") == bytes("cpu", "embeddings"));
 }
 
 TEST_CASE("the speed of a cluster is told before anything has started", "[commands]") {
