@@ -31,42 +31,10 @@ std::vector<std::string> WordsOf(std::string_view text) {
   return words;
 }
 
-std::string Joined(const std::vector<std::string>& words, std::size_t begin, std::size_t end) {
+std::string Joined(const std::vector<std::string>& words) {
   std::string joined;
-  for (std::size_t i = begin; i < end; ++i) joined += words[i];
+  for (const std::string& word : words) joined += word;
   return joined;
-}
-
-// Returns where `name` ends when the sentence says it at `at`, in as many words as it likes
-// ("hyper threading" for "hyperthreading"); 0 when it does not.
-std::size_t EndOfName(const std::vector<std::string>& words, std::size_t at,
-                      const std::vector<std::string>& name) {
-  const std::string wanted = Joined(name, 0, name.size());
-  const bool has_digits = wanted.find_first_of("0123456789") != wanted.npos;
-  std::string said;
-  for (std::size_t end = at; end < words.size() && said.size() < wanted.size();) {
-    said += words[end++];
-    if (said == wanted) return end;
-    if (!has_digits && said.size() + 1 >= wanted.size() && IsNearly(said, wanted)) return end;
-  }
-  return 0;
-}
-
-// The words for a value: itself, and with `loosely` what people say of switches.
-std::vector<std::string> WaysToSay(const Json& value, bool loosely) {
-  if (!value.is_string()) return {value.dump()};
-  const std::string text = value;
-  std::vector<std::string> ways = {text};
-  if (!loosely) return ways;
-  if (text == "Enabled" || text == "On") {
-    ways.insert(ways.end(), {"on", "enable", "activate", "activation", "true"});
-  }
-  if (text == "Disabled" || text == "Off") {
-    ways.insert(ways.end(),
-                {"off", "disable", "deactivate", "false", "inactive", "kill", "deactivation",
-                 "out of service", "forbid", "shut down", "get rid of"});
-  }
-  return ways;
 }
 
 // Returns whether the word at `at` is a preposition: "on" in "on the server".
@@ -128,6 +96,46 @@ bool IsAfter(const std::vector<std::string>& words, std::size_t at,
 
 }  // namespace
 
+CaptureNames::Wording::Wording(std::vector<std::string> text) : words(std::move(text)) {
+  joined = Joined(words);
+  has_digits = joined.find_first_of("0123456789") != joined.npos;
+}
+
+std::vector<CaptureNames::Wording> CaptureNames::WaysToSay(const Json& value) {
+  // A number is compared as one.
+  if (value.is_null()) return {};
+  if (!value.is_string()) return {Wording(WordsOf(value.dump()))};
+  const std::string text = value;
+  std::vector<std::string> ways = {text};
+  if (text == "Enabled" || text == "On") {
+    ways.insert(ways.end(), {"on", "enable", "activate", "activation", "true"});
+  }
+  if (text == "Disabled" || text == "Off") {
+    ways.insert(ways.end(),
+                {"off", "disable", "deactivate", "false", "inactive", "kill", "deactivation",
+                 "out of service", "forbid", "shut down", "get rid of"});
+  }
+  std::vector<Wording> wordings;
+  for (const std::string& way : ways) wordings.emplace_back(WordsOf(way));
+  return wordings;
+}
+
+std::size_t CaptureNames::EndOf(const Wording& wording, const std::vector<std::string>& words,
+                                std::size_t at) {
+  const std::string& wanted = wording.joined;
+  // No slip of the finger changes the first letter (IsNearly).
+  if (wanted.empty() || words[at].front() != wanted.front()) return 0;
+  std::string said;
+  for (std::size_t end = at; end < words.size() && said.size() < wanted.size();) {
+    said += words[end++];
+    if (said == wanted) return end;
+    if (!wording.has_digits && said.size() + 1 >= wanted.size() && IsNearly(said, wanted)) {
+      return end;
+    }
+  }
+  return 0;
+}
+
 CaptureNames::CaptureNames(const Capture& capture) {
   const std::string system = redfish::FindLandmarks(capture).system;
   AddAttributes(capture, system);
@@ -136,7 +144,7 @@ CaptureNames::CaptureNames(const Capture& capture) {
 
 void CaptureNames::AddAttributeName(const std::string& attribute, const std::string& text) {
   std::vector<std::string> words = WordsOf(text);
-  if (!words.empty()) attributes_.push_back({attribute, std::move(words)});
+  if (!words.empty()) attributes_.push_back({attribute, Wording(std::move(words))});
 }
 
 void CaptureNames::AddAttributes(const Capture& capture, const std::string& system) {
@@ -164,7 +172,7 @@ void CaptureNames::AddAttributes(const Capture& capture, const std::string& syst
       words.insert(words.begin(), {"processor"});
       spoken[words].insert(name);
     }
-    std::vector<Json>& values = values_[name];
+    std::vector<Json> values;
     const redfish::Property* const property = registry ? registry->Find(name) : nullptr;
     if (property != nullptr) {
       const std::vector<std::string> shown = WordsOf(registry->DisplayName(name));
@@ -174,10 +182,12 @@ void CaptureNames::AddAttributes(const Capture& capture, const std::string& syst
     if (values.empty() && value.is_string()) values = {"Enabled", "Disabled", value};
     if (value.is_boolean()) values = {true, false};
     if (value.is_number()) values = {Json()};
+    std::vector<NamedValue>& named = values_[name];
+    for (const Json& one : values) named.push_back({one, WaysToSay(one)});
   }
   for (const auto& [words, names] : spoken) {
-    const bool long_enough = Joined(words, 0, words.size()).size() >= 8;
-    if (names.size() == 1 && long_enough) attributes_.push_back({*names.begin(), words});
+    const bool long_enough = Joined(words).size() >= 8;
+    if (names.size() == 1 && long_enough) attributes_.push_back({*names.begin(), Wording(words)});
   }
 }
 
@@ -186,7 +196,8 @@ void CaptureNames::AddBootOptions(const Capture& capture, const std::string& sys
   const Json* const order = body == nullptr ? nullptr : redfish::Resolve(*body, "/Boot/BootOrder");
   if (order == nullptr || !order->is_array()) return;
   for (const Json& entry : *order) {
-    if (entry.is_string()) boot_references_.push_back({entry, WordsOf(entry.get<std::string>())});
+    if (!entry.is_string()) continue;
+    boot_references_.push_back({entry, Wording(WordsOf(entry.get<std::string>()))});
   }
   const Json* const link = redfish::Resolve(*body, "/Boot/BootOptions");
   const Json* const options = link == nullptr ? nullptr : capture.Find(redfish::LinkTarget(*link));
@@ -197,7 +208,7 @@ void CaptureNames::AddBootOptions(const Capture& capture, const std::string& sys
     const std::string reference = redfish::TextAt(*option, "BootOptionReference");
     const bool listed = std::find(order->begin(), order->end(), reference) != order->end();
     std::vector<std::string> words = WordsOf(redfish::TextAt(*option, "DisplayName"));
-    if (listed && words.size() > 1) boot_titles_.push_back({reference, std::move(words)});
+    if (listed && words.size() > 1) boot_titles_.push_back({reference, Wording(std::move(words))});
   }
 }
 
@@ -207,9 +218,9 @@ std::vector<NameMatch> CaptureNames::Attributes(const Sentence& sentence) const 
   for (std::size_t at = 0; at < words.size();) {
     NameMatch best;
     for (const Name& name : attributes_) {
-      const std::size_t end = EndOfName(words, at, name.words);
+      const std::size_t end = EndOf(name.wording, words, at);
       // A name of one plain word may be an ordinary word, so it must be written as the name is.
-      const bool plain = end == at + 1 && name.words.size() == 1;
+      const bool plain = end == at + 1 && name.wording.words.size() == 1;
       const std::string& text = sentence.tokens()[sentence.TokenOf(at)].text;
       const bool whole = end != 0 && sentence.tokens()[sentence.TokenOf(at)].first_word == at &&
                          sentence.tokens()[sentence.TokenOf(end - 1)].end_word == end;
@@ -254,7 +265,7 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
     found_denial = denial;
   };
   for (std::size_t at = begin; at < end; ++at) {
-    for (const Json& value : values->second) {
+    for (const auto& [value, ways] : values->second) {
       if (value.is_null()) {
         std::int64_t number = 0;
         const std::string& word = words[at];
@@ -264,8 +275,8 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
         }
         continue;
       }
-      for (const std::string& way : WaysToSay(value, loosely)) {
-        const std::size_t to = EndOfName(words, at, WordsOf(way));
+      for (std::size_t way = 0; way < (loosely ? ways.size() : 1); ++way) {
+        const std::size_t to = EndOf(ways[way], words, at);
         if (to != 0 && to <= end && !IsPreposition(words, at)) offer(value, at, to);
       }
     }
@@ -273,7 +284,7 @@ std::optional<Json> CaptureNames::Value(const Sentence& sentence, const std::str
   if (found_denial == Denial::kNone) return found;
   // Of two values that must not be the one, it is the other.
   const bool is_other = found_denial == Denial::kWished && values->second.size() == 2;
-  return is_other ? std::optional(values->second[found == values->second[0] ? 1 : 0])
+  return is_other ? std::optional(values->second[found == values->second[0].value ? 1 : 0].value)
                   : std::nullopt;
 }
 
@@ -282,7 +293,7 @@ std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const
   std::vector<NameMatch> references;
   for (std::size_t at = 0; at < words.size(); ++at) {
     for (const Name& name : boot_references_) {
-      const std::size_t end = EndOfName(words, at, name.words);
+      const std::size_t end = EndOf(name.wording, words, at);
       if (end != 0) references.push_back({name.name, at, end, true});
     }
   }
@@ -291,7 +302,7 @@ std::vector<NameMatch> CaptureNames::BootOptions(const Sentence& sentence) const
   bool is_unique = false;
   for (const Name& name : boot_titles_) {
     for (std::size_t at = 0; at < words.size(); ++at) {
-      const std::size_t length = LongestRun(words, at, name.words);
+      const std::size_t length = LongestRun(words, at, name.wording.words);
       const std::size_t so_far = best.end - best.begin;
       if (length < 2 || length < so_far) continue;
       is_unique = length > so_far || name.name == best.name;
@@ -306,11 +317,11 @@ void CaptureNames::AddWords(WordSet& words) const {
   for (const std::vector<Name>* const names : {&attributes_, &boot_references_, &boot_titles_}) {
     for (const Name& name : *names) {
       words.insert(absl::AsciiStrToLower(name.name));
-      words.insert(name.words.begin(), name.words.end());
+      words.insert(name.wording.words.begin(), name.wording.words.end());
     }
   }
   for (const auto& [attribute, values] : values_) {
-    for (const Json& value : values) {
+    for (const auto& [value, ways] : values) {
       if (value.is_string()) words.insert(absl::AsciiStrToLower(value.get<std::string>()));
     }
   }

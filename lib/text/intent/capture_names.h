@@ -47,11 +47,29 @@ class CaptureNames {
   void AddWords(WordSet& words) const;
 
  private:
+  // The words by which people may say something, made ready for comparison.
+  struct Wording {
+    explicit Wording(std::vector<std::string> text);
+    std::vector<std::string> words;
+    // All of them as one.
+    std::string joined;
+    bool has_digits = false;
+  };
   struct Name {
     std::string name;
-    // The words by which people may call it.
-    std::vector<std::string> words;
+    Wording wording;
   };
+  // A value of an attribute; null stands for any number.
+  struct NamedValue {
+    nlohmann::json value;
+    // The value itself, and behind it what people say loosely.
+    std::vector<Wording> ways;
+  };
+  static std::vector<Wording> WaysToSay(const nlohmann::json& value);
+  // Returns where `wording` ends when the sentence says it at `at`, in as many words as it likes
+  // ("hyper threading" for "hyperthreading"); 0 when it does not.
+  static std::size_t EndOf(const Wording& wording, const std::vector<std::string>& words,
+                           std::size_t at);
   void AddAttributes(const redfish::Capture& capture, const std::string& system);
   void AddBootOptions(const redfish::Capture& capture, const std::string& system);
   void AddAttributeName(const std::string& attribute, const std::string& text);
@@ -59,8 +77,8 @@ class CaptureNames {
   std::vector<Name> attributes_;
   std::vector<Name> boot_references_;
   std::vector<Name> boot_titles_;
-  // The values of each attribute; a null among them stands for any number.
-  std::map<std::string, std::vector<nlohmann::json>> values_;
+  // By attribute.
+  std::map<std::string, std::vector<NamedValue>> values_;
 };
 
 }  // namespace shoal::intent

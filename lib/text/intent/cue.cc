@@ -29,29 +29,6 @@ bool CrossesClause(const Sentence& sentence, std::size_t at) {
          sentence.ClauseOf(at) != sentence.ClauseOf(at - 1);
 }
 
-// Returns the end of the match that begins at word `at`.
-std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
-                                      std::span<const std::string> stems) {
-  const std::vector<std::string>& words = sentence.words();
-  if (stems.empty()) return at;
-  if (stems.front() == "*") {
-    if (CrossesClause(sentence, at)) return std::nullopt;
-    for (std::size_t skip = 0; skip <= Cue::kGap && at + skip < words.size(); ++skip) {
-      if (const auto end = EndOfMatch(sentence, at + skip, stems.subspan(1))) return end;
-      if (BeginsApart(sentence, at + skip)) break;
-    }
-    return std::nullopt;
-  }
-  if (at >= words.size()) return std::nullopt;
-  if (sentence.Says(at, stems.front())) return EndOfMatch(sentence, at + 1, stems.subspan(1));
-  // People write "poweron" and "assettag".
-  const std::size_t next = stems.size() > 1 && stems[1] == "*" ? 2 : 1;
-  if (next >= stems.size() || !IsNearly(words[at], stems.front() + stems[next])) {
-    return std::nullopt;
-  }
-  return EndOfMatch(sentence, at + 1, stems.subspan(next + 1));
-}
-
 // Returns whether "nothing" stands in the gap of a match: "leave nothing mounted".
 bool IsOfNothing(const Sentence& sentence, const CueMatch& match) {
   for (std::size_t at = match.begin; at < match.end; ++at) {
@@ -194,15 +171,52 @@ Cue::Cue(std::string_view text)
     }
     const bool has_word = std::any_of(stems.begin(), stems.end(),
                                       [](const std::string& stem) { return stem != "*"; });
-    if (has_word) alternatives_.push_back(std::move(stems));
+    if (!has_word) continue;
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < stems.size(); ++i) {
+      Part part{.stem = stems[i]};
+      const std::size_t next = i + (i + 1 < stems.size() && stems[i + 1] == "*" ? 2 : 1);
+      if (next < stems.size()) {
+        part.joined = stems[i] + stems[next];
+        part.length = next + 1 - i;
+      }
+      parts.push_back(std::move(part));
+    }
+    first_bytes_ += stems.front().front();
+    alternatives_.push_back(std::move(parts));
   }
+}
+
+// Returns the end of the match that begins at word `at`.
+std::optional<std::size_t> Cue::EndOfMatch(const Sentence& sentence, std::size_t at,
+                                           std::span<const Part> parts) {
+  const std::vector<std::string>& words = sentence.words();
+  if (parts.empty()) return at;
+  const Part& part = parts.front();
+  if (part.stem == "*") {
+    if (CrossesClause(sentence, at)) return std::nullopt;
+    for (std::size_t skip = 0; skip <= kGap && at + skip < words.size(); ++skip) {
+      if (const auto end = EndOfMatch(sentence, at + skip, parts.subspan(1))) return end;
+      if (BeginsApart(sentence, at + skip)) break;
+    }
+    return std::nullopt;
+  }
+  if (at >= words.size()) return std::nullopt;
+  if (sentence.Says(at, part.stem)) return EndOfMatch(sentence, at + 1, parts.subspan(1));
+  // People write "poweron" and "assettag".
+  if (part.joined.empty() || !IsNearly(words[at], part.joined)) return std::nullopt;
+  return EndOfMatch(sentence, at + 1, parts.subspan(part.length));
 }
 
 std::vector<CueMatch> Cue::FindAll(const Sentence& sentence) const {
   std::vector<CueMatch> matches;
   for (std::size_t at = 0; at < sentence.words().size(); ++at) {
-    for (const std::vector<std::string>& stems : alternatives_) {
-      if (const auto end = EndOfMatch(sentence, at, stems)) matches.push_back({at, *end});
+    const char firsts[] = {sentence.words()[at].front(), '*'};
+    const std::string_view bytes(firsts, 2);
+    for (std::size_t i = first_bytes_.find_first_of(bytes); i != first_bytes_.npos;
+         i = first_bytes_.find_first_of(bytes, i + 1)) {
+      if (const auto end = EndOfMatch(sentence, at, alternatives_[i]))
+        matches.push_back({at, *end});
     }
   }
   return matches;

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,8 +49,20 @@ class Cue {
  private:
   bool may_be_negated_ = false;
   bool is_wish_ = false;
-  // Each alternative's stems; "*" is a gap.
-  std::vector<std::vector<std::string>> alternatives_;
+  struct Part {
+    // "*" is a gap.
+    std::string stem;
+    // This and the next stem as one word, and how many parts that are; empty for the last stem.
+    std::string joined = {};
+    std::size_t length = 1;
+  };
+  static std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
+                                               std::span<const Part> parts);
+
+  std::vector<std::vector<Part>> alternatives_;
+  // The first byte of each alternative. A word that begins with another one is none of its ways to
+  // say it, so most alternatives need no closer look.
+  std::string first_bytes_;
 };
 
 // Returns whether the words at `match` say how things are or were, how they would be, or how to

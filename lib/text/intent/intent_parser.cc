@@ -8,9 +8,7 @@
 #include <cmath>
 #include <map>
 
-#include "redfish/capture/archive.h"
 #include "redfish/goals/goal_definition.h"
-#include "redfish/goals/phrase_lists.h"
 #include "text/bpe/code_points.h"
 #include "text/intent/request.h"
 #include "text/intent/token_shape.h"
@@ -49,68 +47,6 @@ constexpr double kLeastPartScore = 0.9;
 constexpr double kLeastScoreOfMore = 0.97;
 // Keeps logarithms finite.
 constexpr double kTiny = 1e-6;
-
-// The words of a phrasing, without values.
-void AddKnownWords(std::string_view pattern, WordSet& known) {
-  std::string word;
-  bool is_value = false;
-  for (const char byte : std::string(pattern) + " ") {
-    if (byte == '{') is_value = true;
-    const auto letter = static_cast<unsigned char>(byte);
-    if (absl::ascii_isalnum(letter) || byte == '\'' || byte == '-') {
-      word += absl::ascii_tolower(letter);
-      continue;
-    }
-    if (byte == '}') is_value = false;
-    if (!word.empty() && !is_value && byte != '}') known.insert(word);
-    word.clear();
-  }
-}
-
-absl::StatusOr<WordSet> ReadWords(const std::string& path) {
-  WordSet words;
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, redfish::ReadWholeFile(path));
-  for (const auto& line : absl::StrSplit(text, '\n')) {
-    if (!absl::StartsWith(line, "#")) AddKnownWords(std::string(line), words);
-  }
-  return words;
-}
-
-// Adds the words of the phrasings.
-void AddPhrasedWords(const redfish::PhrasePattern::Lists& lists, const redfish::GoalSuite& suite,
-                     WordSet& words) {
-  for (const auto& [name, list] : lists) {
-    for (const redfish::PhrasePattern& phrase : list) AddKnownWords(phrase.text(), words);
-  }
-  for (const auto& goal : suite) {
-    for (const auto& pattern : goal->train_patterns()) AddKnownWords(pattern.text(), words);
-    for (const redfish::GoalTarget& target : goal->definition().targets) {
-      for (const auto& pattern : target.phrasings.train) AddKnownWords(pattern.text(), words);
-    }
-  }
-}
-
-// Adds the words of all cues in a goal's [sentence].
-void AddCueWords(const Json& sentence, WordSet& words) {
-  if (sentence.is_string()) AddKnownWords(sentence.get<std::string>(), words);
-  if (!sentence.is_structured()) return;
-  for (const Json& part : sentence) AddCueWords(part, words);
-}
-
-absl::StatusOr<std::map<std::string, std::string, std::less<>>> ReadAbbreviations(
-    const std::string& path) {
-  std::map<std::string, std::string, std::less<>> abbreviations;
-  SHOAL_ASSIGN_OR_RETURN(const std::string text, redfish::ReadWholeFile(path));
-  for (const auto& line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
-    if (absl::StartsWith(line, "#")) continue;
-    const std::pair<std::string, std::string> pair = absl::StrSplit(line, absl::MaxSplits(": ", 1));
-    if (pair.second.empty()) {
-      return runtime::InvalidArgument(path + ": \"" + pair.first + "\" stands for nothing");
-    }
-    abbreviations.insert(pair);
-  }
-  return abbreviations;
-}
 
 // Returns whether a text has underscores, and between them a word that is not known.
 bool HasUnknownPart(const std::string& text, const WordSet& known) {
@@ -256,54 +192,36 @@ Json ToJson(const std::vector<Intent>& intents) {
 }
 
 absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
-    const std::string& folder, const redfish::Capture& capture,
-    const tokens::TextEncoder& encoder) {
-  SHOAL_ASSIGN_OR_RETURN(const redfish::GoalSuite suite, redfish::LoadGoals(folder));
-  SHOAL_ASSIGN_OR_RETURN(const redfish::PhrasePattern::Lists lists,
-                         redfish::LoadPhraseLists(folder));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::PhrasePattern> refused,
-                         redfish::LoadPhrases(folder, "refused.toml", "sentences", lists));
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<redfish::PhrasePattern> things,
-                         redfish::LoadPhrases(folder, "refused.toml", "foreign", lists));
-  std::vector<Cue> foreign;
-  for (const redfish::PhrasePattern& thing : things) foreign.emplace_back(thing.text());
-  const std::string phrasings = folder + "/phrasings/";
-  Vocabulary vocabulary;
-  SHOAL_ASSIGN_OR_RETURN(vocabulary.known, ReadWords(phrasings + "words.txt"));
-  SHOAL_ASSIGN_OR_RETURN(vocabulary.english, ReadWords(phrasings + "english.txt"));
-  SHOAL_ASSIGN_OR_RETURN(auto abbreviations, ReadAbbreviations(phrasings + "abbreviations.txt"));
-  WordSet telling;
-  WordSet phrased;
-  AddPhrasedWords(lists, suite, phrased);
-  vocabulary.known.insert(phrased.begin(), phrased.end());
-  for (const auto& goal : suite) AddCueWords(goal->definition().sentence, telling);
+    std::shared_ptr<const IntentLanguage> language, const redfish::Capture& capture) {
   CaptureNames names(capture);
-  WordSet others = vocabulary.known;
-  others.insert(vocabulary.english.begin(), vocabulary.english.end());
+  WordSet others = language->vocabulary.known;
+  others.insert(language->vocabulary.english.begin(), language->vocabulary.english.end());
   names.AddWords(others);
-  SHOAL_ASSIGN_OR_RETURN(GoalClassifier classifier, GoalClassifier::Train(suite, refused, encoder));
+  Speller speller(language->abbreviations, language->telling, language->phrased, std::move(others));
   std::vector<Reader> readers;
-  for (const std::shared_ptr<const redfish::Goal>& goal : suite) {
-    SHOAL_ASSIGN_OR_RETURN(GoalSentence rules, GoalSentence::Read(*goal));
-    auto applied = redfish::AppliedGoal::Create(goal, capture, suite);
+  for (std::size_t g = 0; g < language->suite.size(); ++g) {
+    const std::shared_ptr<const redfish::Goal>& goal = language->suite[g];
+    auto applied = redfish::AppliedGoal::Create(goal, capture, language->suite);
     if (!applied.ok() && !absl::IsNotFound(applied.status())) return applied.status();
-    readers.push_back({goal, std::move(rules), std::move(applied)});
+    readers.push_back({goal, language->rules[g], std::move(applied)});
   }
   return std::unique_ptr<const IntentParser>(new IntentParser(
-      std::move(readers), std::move(classifier), std::move(names), std::move(vocabulary),
-      Speller(std::move(abbreviations), std::move(telling), std::move(phrased), std::move(others)),
-      std::move(foreign)));
+      std::move(language), std::move(readers), std::move(names), std::move(speller)));
 }
 
-IntentParser::IntentParser(std::vector<Reader> readers, GoalClassifier classifier,
-                           CaptureNames names, Vocabulary vocabulary, Speller speller,
-                           std::vector<Cue> foreign)
-    : readers_(std::move(readers)),
-      classifier_(std::move(classifier)),
+absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
+    const std::string& folder, const redfish::Capture& capture,
+    const tokens::TextEncoder& encoder) {
+  SHOAL_ASSIGN_OR_RETURN(auto language, ReadIntentLanguage(folder, encoder));
+  return Create(std::move(language), capture);
+}
+
+IntentParser::IntentParser(std::shared_ptr<const IntentLanguage> language,
+                           std::vector<Reader> readers, CaptureNames names, Speller speller)
+    : language_(std::move(language)),
+      readers_(std::move(readers)),
       names_(std::move(names)),
-      vocabulary_(std::move(vocabulary)),
-      speller_(std::move(speller)),
-      foreign_(std::move(foreign)) {}
+      speller_(std::move(speller)) {}
 
 std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) const {
   std::set<std::size_t> named;
@@ -326,14 +244,26 @@ std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) con
   return named;
 }
 
-IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence& sentence,
-                                           const Sentence& plain, double likely) const {
+IntentParser::Heard IntentParser::Hear(const Sentence& sentence) const {
+  const std::vector<Token>& tokens = sentence.tokens();
+  const std::vector<NameMatch> options = names_.BootOptions(sentence);
+  return {.sentence = sentence,
+          .plain = sentence.WithAttributes(AttributeWords(sentence)),
+          .has_url = std::any_of(tokens.begin(), tokens.end(),
+                                 [](const Token& token) { return token.kind == TokenKind::kUrl; }),
+          .has_option = !options.empty() && options.front().exact};
+}
+
+IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Heard& heard,
+                                           double likely) const {
+  const auto& [sentence, plain, has_url, has_option] = heard;
   Reading reading;
   reading.likely = likely;
   reading.about = reader.rules.About(plain);
   reading.weight = std::log(likely + kTiny) - kAbout * (1.0 - reading.about);
   if (reader.applied.ok()) {
-    reading.found = FindValues(sentence, reader.rules, **reader.applied, names_, vocabulary_);
+    reading.found =
+        FindValues(sentence, reader.rules, **reader.applied, names_, language_->vocabulary);
   }
   reading.barred = reader.rules.IsBarred(plain, reading.found.tokens);
   const auto takes = [&reader](std::string_view kind) {
@@ -342,12 +272,6 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
                        [&](const ValueRule& rule) { return rule.kind == kind; });
   };
   // Addresses, boot options and attributes are said only where a goal takes them.
-  const std::vector<Token>& tokens = sentence.tokens();
-  const bool has_url = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
-    return token.kind == TokenKind::kUrl;
-  });
-  const std::vector<NameMatch> options = names_.BootOptions(sentence);
-  const bool has_option = !options.empty() && options.front().exact;
   reading.barred |= (has_url && !takes("url")) || (has_option && !takes("boot_option"));
   if (reading.barred) reading.weight -= kBarred;
   if (sentence.words() != plain.words() && !takes("attribute")) reading.weight -= kMisfit;
@@ -362,7 +286,7 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Sentence&
 }
 
 bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence, const Reading& reading) const {
-  return std::any_of(foreign_.begin(), foreign_.end(), [&](const Cue& thing) {
+  return std::any_of(language_->foreign.begin(), language_->foreign.end(), [&](const Cue& thing) {
     const std::vector<CueMatch> said = thing.Affirmed(sentence);
     return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
       const std::size_t token = sentence.TokenOf(match.end - 1);
@@ -379,8 +303,8 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
                                     const Sentence& sentence, const Intent& intent) const {
   if (AsksForNoChange(sentence)) return "it asks for no change";
   if (AsksForLater(sentence, reader.rules)) return "it is to happen later, or on a condition";
-  const bool is_foreign =
-      NamesUnknownThing(sentence, vocabulary_.known) || SpeaksOfOtherThings(sentence, reading);
+  const bool is_foreign = NamesUnknownThing(sentence, language_->vocabulary.known) ||
+                          SpeaksOfOtherThings(sentence, reading);
   const bool gives_values = !reading.found.values.empty();
   const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
                              (gives_values || SpeaksOfServer(sentence));
@@ -415,13 +339,13 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
   intent.refusal = "it has no words";
   const Sentence sentence(text, &speller_);
   if (sentence.words().empty()) return intent;
-  const std::set<std::size_t> named = AttributeWords(sentence);
-  const Sentence plain = sentence.WithAttributes(named);
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<double> likely, classifier_.Probabilities(plain));
+  const Heard heard = Hear(sentence);
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<double> likely,
+                         language_->classifier.Probabilities(heard.plain));
   std::vector<Reading> readings;
   std::vector<std::size_t> order;
   for (std::size_t g = 0; g < readers_.size(); ++g) {
-    readings.push_back(ReadAs(readers_[g], sentence, plain, likely[g]));
+    readings.push_back(ReadAs(readers_[g], heard, likely[g]));
     order.push_back(g);
   }
   const bool fits = std::any_of(readings.begin(), readings.end(),
@@ -441,7 +365,7 @@ absl::StatusOr<Intent> IntentParser::Parse(std::string_view text) const {
                                      std::exp(readings[order[i]].weight) / sum);
   }
   intent.values = best.found.values;
-  intent.leaves_values = LeavesValues(sentence, best.found.tokens, vocabulary_.known);
+  intent.leaves_values = LeavesValues(sentence, best.found.tokens, language_->vocabulary.known);
   intent.targets = best.found.targets;
   intent.refusal = RefusalOf(reader, best, sentence, intent);
   if (!intent.refusal.empty()) return intent;

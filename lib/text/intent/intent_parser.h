@@ -30,8 +30,8 @@
 #include "redfish/goals/goal.h"
 #include "redfish/goals/predicate.h"
 #include "text/intent/capture_names.h"
-#include "text/intent/goal_classifier.h"
 #include "text/intent/goal_sentence.h"
+#include "text/intent/intent_language.h"
 #include "text/intent/sentence_pieces.h"
 #include "text/intent/speller.h"
 #include "text/intent/value_finder.h"
@@ -71,10 +71,13 @@ nlohmann::json ToJson(const std::vector<Intent>& intents);
 
 class IntentParser {
  public:
-  // Reads the goals of `folder` and, in its folder phrasings/, refused.toml (patterns of sentences
-  // that ask for no goal, and things that no goal is about), words.txt, english.txt and
-  // abbreviations.txt. NOT_FOUND for missing files; INVALID_ARGUMENT naming file and key, or the
-  // abbreviation that stands for nothing. `encoder` must outlive the parser.
+  // Makes a parser for sentences about `capture`. Many parsers may share a language. The error is
+  // that of a goal that cannot be applied for another reason than that the capture lacks something.
+  static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
+      std::shared_ptr<const IntentLanguage> language, const redfish::Capture& capture);
+
+  // Does so with the language of `folder` (ReadIntentLanguage, whose errors it has, too). `encoder`
+  // must outlive the parser.
   static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
       const std::string& folder, const redfish::Capture& capture,
       const tokens::TextEncoder& encoder);
@@ -100,6 +103,16 @@ class IntentParser {
     absl::StatusOr<std::shared_ptr<const redfish::AppliedGoal>> applied;
   };
 
+  // What all goals hear of a sentence.
+  struct Heard {
+    const Sentence& sentence;
+    // The sentence with "attribute" in place of BIOS attributes that it names with a value.
+    Sentence plain;
+    bool has_url = false;
+    // Whether it names a boot option by its reference.
+    bool has_option = false;
+  };
+
   // How a sentence reads when it is taken to ask for one goal.
   struct Reading {
     FoundValues found;
@@ -123,9 +136,8 @@ class IntentParser {
 
   // Returns the words of BIOS attributes that the sentence names with a value.
   std::set<std::size_t> AttributeWords(const Sentence& sentence) const;
-  // `plain` is the sentence with "attribute" in place of those.
-  Reading ReadAs(const Reader& reader, const Sentence& sentence, const Sentence& plain,
-                 double likely) const;
+  Heard Hear(const Sentence& sentence) const;
+  Reading ReadAs(const Reader& reader, const Heard& heard, double likely) const;
   // Returns whether the sentence speaks of things that no goal is about, outside of the values.
   // Where all that the goal needs is said, clauses that only tell what happened do not matter.
   bool SpeaksOfOtherThings(const Sentence& sentence, const Reading& reading) const;
@@ -133,15 +145,13 @@ class IntentParser {
   std::string RefusalOf(const Reader& reader, const Reading& reading, const Sentence& sentence,
                         const Intent& intent) const;
 
-  IntentParser(std::vector<Reader> readers, GoalClassifier classifier, CaptureNames names,
-               Vocabulary vocabulary, Speller speller, std::vector<Cue> foreign);
+  IntentParser(std::shared_ptr<const IntentLanguage> language, std::vector<Reader> readers,
+               CaptureNames names, Speller speller);
 
+  const std::shared_ptr<const IntentLanguage> language_;
   const std::vector<Reader> readers_;
-  const GoalClassifier classifier_;
   const CaptureNames names_;
-  const Vocabulary vocabulary_;
   const Speller speller_;
-  const std::vector<Cue> foreign_;
 };
 
 }  // namespace shoal::intent

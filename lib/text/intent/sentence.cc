@@ -277,6 +277,7 @@ void Sentence::Add(std::string_view text, bool quoted, const Speller* speller) {
 void Sentence::AddWords(const Speller* speller) {
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     Token& token = tokens_[i];
+    lower_.push_back(absl::AsciiStrToLower(token.text));
     token.first_word = words_.size();
     if (token.kind == TokenKind::kUrl) {
       words_.push_back("<url>");
@@ -307,10 +308,6 @@ bool Sentence::Says(std::size_t at, std::string_view stem) const {
   };
   if (is_other_with_e(word, stem) || is_other_with_e(stem, word)) return true;
   return !tokens_[token_of_[at]].is_right && IsNearly(word, stem);
-}
-
-std::string Sentence::TextAt(std::size_t word) const {
-  return absl::AsciiStrToLower(tokens_[token_of_[word]].text);
 }
 
 Sentence Sentence::WithAttributes(const std::set<std::size_t>& words) const {

@@ -63,7 +63,7 @@ class Sentence {
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
   // Returns the text of that token, in lower case.
-  std::string TextAt(std::size_t word) const;
+  const std::string& TextAt(std::size_t word) const { return lower_[token_of_[word]]; }
   // Returns whether the word at `at` is `stem` but for an "e" at the end, or a slip of the finger
   // away from it and no word that the speller knows. REQUIRES: at < words().size().
   bool Says(std::size_t at, std::string_view stem) const;
@@ -76,6 +76,8 @@ class Sentence {
   void AddWords(const Speller* speller);
 
   std::vector<Token> tokens_;
+  // The texts of the tokens in lower case.
+  std::vector<std::string> lower_;
   std::vector<std::string> words_;
   std::vector<std::size_t> token_of_;
   std::size_t clause_ = 0;

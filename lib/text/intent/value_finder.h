@@ -18,7 +18,7 @@
 #include "text/intent/capture_names.h"
 #include "text/intent/goal_sentence.h"
 #include "text/intent/sentence.h"
-#include "text/intent/speller.h"
+#include "text/intent/vocabulary.h"
 
 namespace shoal::intent {
 
@@ -33,14 +33,6 @@ struct FoundValues {
   std::vector<std::string> missing;
   // Why the sentence cannot mean the goal; empty when it can.
   std::string misfit;
-};
-
-// Words that are part of the language rather than values.
-struct Vocabulary {
-  // Values only where a user's name stands ("as chief with").
-  WordSet known;
-  // Values only beside clear cues: some are names, too ("frank").
-  WordSet english;
 };
 
 // Finds the values that `goal` needs, by `rules`.

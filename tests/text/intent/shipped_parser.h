@@ -15,10 +15,11 @@ namespace shoal::intent {
 
 inline const IntentParser& ParserOf(const std::string& capture) {
   static const auto encoder = tokens::LexicalEncoder::Create("data/encoder/lexical.idf").value();
+  static const auto language = ReadIntentLanguage("data/goals", *encoder).value();
   static std::map<std::string, std::unique_ptr<const IntentParser>> parsers;
   auto& parser = parsers[capture];
   if (parser == nullptr) {
-    auto created = IntentParser::Create("data/goals", redfish::Shipped(capture), *encoder);
+    auto created = IntentParser::Create(language, redfish::Shipped(capture));
     REQUIRE(created.ok());
     parser = *std::move(created);
   }
