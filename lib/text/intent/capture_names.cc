@@ -39,8 +39,8 @@ std::string Joined(const std::vector<std::string>& words) {
 
 // Returns whether the word at `at` is a preposition: "on" in "on the server".
 bool IsPreposition(const std::vector<std::string>& words, std::size_t at) {
-  static constexpr std::array<std::string_view, 9> kAfter = {
-      "the", "this", "that", "our", "my", "all", "<host>", "server", "default"};
+  static constexpr std::array<std::string_view, 10> kAfter = {
+      "the", "this", "that", "our", "my", "all", "<host>", "server", "default", "top"};
   return words[at] == "on" && at + 1 < words.size() &&
          std::find(kAfter.begin(), kAfter.end(), words[at + 1]) != kAfter.end();
 }
@@ -72,6 +72,8 @@ enum class Denial {
 // Returns how the words before the one at `at`, in its clause, deny it.
 Denial DenialOf(const Sentence& sentence, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kDenying = {"not", "no", "never", "dont", "don"};
+  static constexpr std::array<std::string_view, 7> kStates = {"activ",  "enabl", "disabl", "need",
+                                                              "requir", "us",    "allow"};
   static constexpr std::array<std::string_view, 3> kWishing = {"must", "should", "shall"};
   constexpr std::size_t kReach = 3;
   const std::vector<std::string>& words = sentence.words();
@@ -82,6 +84,8 @@ Denial DenialOf(const Sentence& sentence, std::size_t at) {
     const std::size_t word = at - back;
     const bool is_apart = sentence.ClauseOf(word) != sentence.ClauseOf(at);
     if (is_apart || words[word] == "but" || words[word] == "forget") return Denial::kNone;
+    // "Not active (disabled)" denies what stands nearer.
+    if (is_one(kStates, words[word])) return Denial::kNone;
     const bool is_number = words[word + 1].find_first_of("0123456789") != std::string::npos;
     if (!is_one(kDenying, words[word]) || is_number) continue;
     return word > 0 && is_one(kWishing, words[word - 1]) ? Denial::kWished : Denial::kTold;

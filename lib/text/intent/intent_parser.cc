@@ -306,8 +306,9 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
   const bool is_foreign = NamesUnknownThing(sentence, language_->vocabulary.known) ||
                           SpeaksOfOtherThings(sentence, reading);
   const bool gives_values = !reading.found.values.empty();
-  const bool only_mentions = reading.fits && reading.likely >= kLeastWithOtherThings &&
-                             (gives_values || SpeaksOfServer(sentence));
+  const bool only_mentions =
+      reading.fits && reading.likely >= kLeastWithOtherThings &&
+      (gives_values || SpeaksOfServer(sentence) || reading.likely >= kVerySure);
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();

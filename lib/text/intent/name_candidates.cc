@@ -60,8 +60,12 @@ bool NameCandidates::IsKnown(const Token& token) const {
 }
 
 bool NameCandidates::FollowsNaming(const Token& token) const {
-  static const WordSet kNaming = {"user", "username", "account", "name", "called", "named"};
-  return token.first_word > 0 && kNaming.contains(sentence_.TextAt(token.first_word - 1));
+  static const WordSet kNaming = {"user", "username", "account", "name",   "called",    "named",
+                                  "pw",   "password", "pwd",     "passwd", "passphrase"};
+  static const WordSet kCopulas = {"is", "was", "be", "now", "currently"};
+  std::size_t at = token.first_word;
+  while (at > 0 && kCopulas.contains(sentence_.TextAt(at - 1))) --at;
+  return at > 0 && kNaming.contains(sentence_.TextAt(at - 1));
 }
 
 std::vector<std::size_t> NameCandidates::Find(const GoalSentence& rules,
@@ -114,7 +118,10 @@ void NameCandidates::TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
            vocabulary_.english.contains(absl::AsciiStrToLower(token.text));
   });
   if (left.size() > 1) {
-    reduce([&](std::size_t candidate) { return !LooksLikeValue(sentence_.tokens()[candidate]); });
+    reduce([&](std::size_t candidate) {
+      const Token& token = sentence_.tokens()[candidate];
+      return !LooksLikeValue(token) && token.text.find('_') == token.text.npos;
+    });
   }
   const auto open = std::find(tokens.begin(), tokens.end(), std::nullopt);
   if (left.size() != 1 || open == tokens.end()) return;

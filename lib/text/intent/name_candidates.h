@@ -41,7 +41,8 @@ class NameCandidates {
   nlohmann::json Administrator(const nlohmann::json& captured) const;
 
  private:
-  // Returns whether the word before a token says that a name comes: "user dc-hands".
+  // Returns whether the words before a token say that a name or a password comes: "user dc-hands",
+  // "password is first-pass".
   bool FollowsNaming(const Token& token) const;
   // Returns whether a word of the language is a user's name by where it stands.
   bool IsNameOfUser(std::size_t index) const;

@@ -64,7 +64,7 @@ double ShapeScore(const std::string& kind, const Token& token) {
     if (shape.sign) score += 1.0;
     if (shape.dash && shape.digit) score += 0.5;
     if (shape.upper && shape.lower && shape.digit) score += 0.5;
-    if (shape.is_plain()) score -= 1.5;
+    if (shape.is_plain()) score -= 1.0;
     if (token.text.find(' ') != token.text.npos) score -= 1.5;
   } else {
     if (shape.digit) score += 1.0;

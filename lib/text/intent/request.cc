@@ -51,6 +51,11 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (!is_first) return false;
+  // "A mirror, so if one dies we have the other" ends with a reason.
+  const bool is_reason = at > 0 && LowerTextOf(tokens, at - 1) == "so" &&
+                         tokens[at].clause == tokens.back().clause &&
+                         IsBackground(sentence, tokens[at].clause);
+  if (is_reason) return false;
   return (kConditions.contains(word) && !kAsking.contains(next)) ||
          (word == "once" && kSubjects.contains(next) &&
           tokens[at + 1].clause == tokens[at].clause) ||
@@ -90,7 +95,9 @@ bool AsksForNoChange(const Sentence& sentence) {
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
-      "come back to you");
+      "come back to you|never mind|nevermind|no wait|wait no|forget it|forget that|scrap "
+      "that|scratch that|"
+      "change my mind|changed my mind|second thought|disregard that|disregard this|cancel that");
   if (sentence.is_question() || kUndecided.Find(sentence)) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;

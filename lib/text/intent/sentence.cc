@@ -135,7 +135,12 @@ bool EndsClause(char byte) {
   return std::string_view(",;.!?").find(byte) != std::string_view::npos;
 }
 
-bool IsDash(std::string_view text) { return text == "-" || text == "--" || text == "\u2013"; }
+// Returns whether a word of signs stands between what is said apart: a dash, or the box of a list.
+bool IsSeparator(std::string_view text) {
+  static constexpr std::array<std::string_view, 9> kSeparators = {
+      "-", "--", "\u2013", "\u2014", "\u2022", "*", "|", "[", "[]"};
+  return std::find(kSeparators.begin(), kSeparators.end(), text) != kSeparators.end();
+}
 
 // Returns the length of the ticket's number at the beginning, with what separates it from the rest.
 std::size_t TicketLength(std::string_view text) {
@@ -226,7 +231,7 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
     if (quoted) continue;
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     const std::string_view part = text.substr(0, end);
-    if (IsDash(part)) ++clause_;
+    if (IsSeparator(part)) ++clause_;
     Add(part, false, speller);
     const std::size_t last = part.find_last_not_of(")]\"'");
     if (last != part.npos && EndsClause(part[last])) ++clause_;
@@ -291,12 +296,21 @@ void Sentence::AddWords(const Speller* speller) {
         token.meant = speller->Meant(token.text).value_or("");
         token.is_right = !token.meant.empty() || speller->Knows(token.text);
       }
+      if (is_word && MeansOff(i)) token.meant = "off";
       tokens::AppendWords(token.meant.empty() ? token.text : token.meant,
                           words_.size() + kWordsOfToken, words_);
     }
     token.end_word = words_.size();
     token_of_.resize(words_.size(), i);
   }
+}
+
+// "Switch of the WLAN" has lost a letter.
+bool Sentence::MeansOff(std::size_t token) const {
+  static constexpr std::array<std::string_view, 4> kVerbs = {"switch", "switched", "turn",
+                                                             "turned"};
+  return token > 0 && lower_[token] == "of" && tokens_[token - 1].clause == tokens_[token].clause &&
+         std::find(kVerbs.begin(), kVerbs.end(), lower_[token - 1]) != kVerbs.end();
 }
 
 bool Sentence::Says(std::size_t at, std::string_view stem) const {

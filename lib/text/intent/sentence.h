@@ -11,7 +11,7 @@
 // speller (speller.h), words are those that the person meant; the texts of tokens stay as they were
 // typed.
 //
-// A clause ends at a comma, another mark behind a word, or a dash.
+// A clause ends at a comma, another mark behind a word, a dash, or the box of a list ("[ ]").
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -74,6 +74,8 @@ class Sentence {
   void Add(std::string_view text, bool quoted, const Speller* speller);
   void AddToken(std::string text, TokenKind kind);
   void AddWords(const Speller* speller);
+  // Returns whether the token is the "of" of "switch of".
+  bool MeansOff(std::size_t token) const;
 
   std::vector<Token> tokens_;
   // The texts of the tokens in lower case.
