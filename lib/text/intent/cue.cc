@@ -102,13 +102,17 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
 // stop is not permitted", "forced off not permitted". In "by force as delay is forbidden" something
 // else is ruled out.
 bool IsRuledOut(const Sentence& sentence, std::size_t at) {
-  static const WordSet kNouns = StemsOf("stop shutdown shut power off down reset");
-  static const WordSet kCopulas = {"is", "are"};
+  static const WordSet kNouns = StemsOf("stop shutdown shut power off down reset boot order");
+  static const WordSet kCopulas = {"is", "are", "has", "have"};
   static const WordSet kNot = {"not", "no", "never", "an"};
   static const WordSet kForbidden =
       StemsOf("forbidden prohibited excluded unacceptable inadmissible undesired unwanted");
-  static const WordSet kPermitted =
-      StemsOf("permitted allowed acceptable accepted wanted desired option");
+  static const WordSet kPermitted = StemsOf(
+      "permitted allowed acceptable accepted wanted desired option approved authorised authorized");
+  // "Is not to be touched" needs all of its words.
+  static const Cue kKept(
+      "not to be touched|not to be changed|not to be modified|not to be altered|not to be used|not "
+      "be touched|not be changed|not be modified|not be altered");
   const std::vector<std::string>& words = sentence.words();
   const std::size_t clause = at == 0 ? 0 : sentence.ClauseOf(at - 1);
   const auto is_inside = [&](std::size_t word) {
@@ -117,17 +121,35 @@ bool IsRuledOut(const Sentence& sentence, std::size_t at) {
   while (is_inside(at) && kNouns.contains(words[at])) ++at;
   const bool has_copula = is_inside(at) && kCopulas.contains(sentence.TextAt(at));
   if (has_copula) ++at;
+  const std::vector<CueMatch> kept = kKept.FindAll(sentence);
+  if (std::any_of(kept.begin(), kept.end(),
+                  [at](const CueMatch& one) { return one.begin == at; })) {
+    return true;
+  }
   bool is_negated = false;
   for (; is_inside(at); ++at) {
-    if (kForbidden.contains(words[at])) return has_copula && !is_negated;
+    if (kForbidden.contains(words[at])) {
+      return (has_copula || !is_inside(at + 1)) && !is_negated;
+    }
     if (kPermitted.contains(words[at])) {
       return is_negated && !(is_inside(at + 1) && words[at + 1] == "to");
     }
     const std::string text = sentence.TextAt(at);
-    if (!kNot.contains(text) && !text.ends_with("ly")) return false;
+    if (!kNot.contains(text) && text != "been" && !text.ends_with("ly")) return false;
     is_negated |= text != "an" && kNot.contains(text);
   }
   return false;
+}
+
+// Returns whether a match stands between "leave" and "alone", or the like.
+bool IsLeftAlone(const Sentence& sentence, const CueMatch& match) {
+  static const Cue kLeaving(
+      "leave * alone|leave * untouched|leave * unchanged|leave * as it|leave * as is|keep * "
+      "untouched|keep * unchanged|keep * as it|keep * as is");
+  const std::vector<CueMatch> leaving = kLeaving.FindAll(sentence);
+  return std::any_of(leaving.begin(), leaving.end(), [&match](const CueMatch& around) {
+    return around.begin < match.begin && match.end < around.end;
+  });
 }
 
 }  // namespace
@@ -232,8 +254,9 @@ bool Cue::IsAffirmed(const Sentence& sentence) const { return !Affirmed(sentence
 std::vector<CueMatch> Cue::Affirmed(const Sentence& sentence) const {
   std::vector<CueMatch> matches = FindAll(sentence);
   std::erase_if(matches, [&](const CueMatch& match) {
-    return (!may_be_negated_ && (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match) ||
-                                 IsRuledOut(sentence, match.end))) ||
+    return (!may_be_negated_ &&
+            (IsNegated(sentence, match.begin) || IsOfNothing(sentence, match) ||
+             IsLeftAlone(sentence, match) || IsRuledOut(sentence, match.end))) ||
            (is_wish_ && TellsState(sentence, match));
   });
   return matches;

@@ -65,20 +65,6 @@ void AddCueWords(const Json& sentence, WordSet& words) {
   for (const Json& part : sentence) AddCueWords(part, words);
 }
 
-// Adds the forms of words that end with "s", "ed" and "ing".
-void AddForms(const WordSet& words, WordSet& forms) {
-  constexpr std::size_t kShortest = 4;
-  for (const std::string& word : words) {
-    if (word.size() < kShortest || !absl::ascii_isalpha(static_cast<unsigned char>(word.back()))) {
-      continue;
-    }
-    const std::string stem = word.ends_with('e') ? word.substr(0, word.size() - 1) : word;
-    for (const char* const form : {"s", "ed", "ing"}) {
-      forms.insert((*form == 's' ? word : stem) + form);
-    }
-  }
-}
-
 absl::StatusOr<std::map<std::string, std::string, std::less<>>> ReadAbbreviations(
     const std::string& path) {
   std::map<std::string, std::string, std::less<>> abbreviations;
@@ -116,10 +102,6 @@ absl::StatusOr<std::shared_ptr<const IntentLanguage>> ReadIntentLanguage(
                          ReadAbbreviations(phrasings + "abbreviations.txt"));
   AddPhrasedWords(lists, suite, language->phrased);
   vocabulary.known.insert(language->phrased.begin(), language->phrased.end());
-  WordSet forms;
-  AddForms(vocabulary.known, forms);
-  AddForms(vocabulary.english, forms);
-  vocabulary.english.merge(forms);
   for (const std::shared_ptr<const redfish::Goal>& goal : suite) {
     AddCueWords(goal->definition().sentence, language->telling);
     SHOAL_ASSIGN_OR_RETURN(GoalSentence rules, GoalSentence::Read(*goal));

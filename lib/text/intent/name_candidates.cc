@@ -59,6 +59,21 @@ bool NameCandidates::IsKnown(const Token& token) const {
          vocabulary_.known.contains(text.substr(hyphen + 1)) && !FollowsNaming(token);
 }
 
+bool NameCandidates::MayBeSlip(const Token& token) const {
+  if (LooksLikeValue(token) || ShapeOf(token.text).dash || token.text.empty()) return false;
+  const std::string text = absl::AsciiStrToLower(token.text);
+  if (vocabulary_.known.contains(text) || vocabulary_.english.contains(text)) return false;
+  // No slip changes the first letter.
+  const std::string first = text.substr(0, 1);
+  const auto has_near = [&](const WordSet& words) {
+    const auto near = std::find_if(words.lower_bound(first), words.end(), [&](const auto& word) {
+      return !word.starts_with(first) || IsNearly(text, word);
+    });
+    return near != words.end() && near->starts_with(first);
+  };
+  return has_near(vocabulary_.known) || has_near(vocabulary_.english);
+}
+
 bool NameCandidates::FollowsNaming(const Token& token) const {
   static const WordSet kNaming = {"user", "username", "account", "name",   "called",    "named",
                                   "pw",   "password", "pwd",     "passwd", "passphrase"};
@@ -120,7 +135,7 @@ void NameCandidates::TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
   if (left.size() > 1) {
     reduce([&](std::size_t candidate) {
       const Token& token = sentence_.tokens()[candidate];
-      return !LooksLikeValue(token) && token.text.find('_') == token.text.npos;
+      return !LooksLikeValue(token) && !ShapeOf(token.text).dash;
     });
   }
   const auto open = std::find(tokens.begin(), tokens.end(), std::nullopt);
@@ -140,7 +155,8 @@ Json NameCandidates::Administrator(const Json& captured) const {
     const bool has_value_behind =
         i + 1 < sentence_.tokens().size() &&
         (sentence_.tokens()[i + 1].text == "with" || LooksLikeValue(sentence_.tokens()[i + 1]));
-    const bool is_named = name == "admin" && (has_value_behind || StandsAsName(i));
+    const bool is_owner = i > 0 && sentence_.tokens()[i - 1].text == "of";
+    const bool is_named = name == "admin" && (has_value_behind || is_owner || StandsAsName(i));
     if (is_named || name == "root" || name == "administrator") return token.text;
   }
   return captured;
@@ -163,7 +179,10 @@ bool NameCandidates::IsNameOfUser(std::size_t index) const {
                                  "us",       "me",         "him",
                                  "them",     "server",     "machine",
                                  "system",   "monitoring", "and",
-                                 "or",       "on",         "then"};
+                                 "or",       "on",         "then",
+                                 "mistake",  "accident",   "error",
+                                 "chance",   "oversight",  "default",
+                                 "hand"};
   const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
   return !kNever.contains(name) && StandsAsName(index);
 }

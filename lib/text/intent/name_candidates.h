@@ -24,6 +24,10 @@ class NameCandidates {
   // Returns whether a token is a word that is never a value, or is made of such words.
   bool IsKnown(const Token& token) const;
 
+  // Returns whether a token may be a slip of the finger away from a word of the language:
+  // "intrudr". It must not be taken for a user who is to be deleted.
+  bool MayBeSlip(const Token& token) const;
+
   // Returns the candidates, ascending, 24 at most. Addresses with digits, what belongs to
   // `attributes`, and what stands for a choice of the goal are none.
   std::vector<std::size_t> Find(const GoalSentence& rules,

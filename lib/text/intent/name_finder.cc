@@ -23,16 +23,23 @@ constexpr double kNeeded = 2.0;
 constexpr double kLeastOfWord = 1.8;
 // How much worse a word of the language is as a name.
 constexpr double kOrdinary = 1.5;
+// The same in a list of users, where nothing else stands between a cue and the end of the clause.
+constexpr double kListed = 0.9;
+constexpr double kBesideVerb = 2.0;
 // What a cue in another clause counts less: it is mostly said of something else.
 constexpr double kOtherClause = 1.0;
 // What it counts that a user stands right before a password.
-constexpr double kPair = 2.0;
+constexpr double kPair = 2.2;
 // What it counts that a value stands behind the one that it mostly follows.
 constexpr double kInOrder = 0.4;
 // A cue is at most so many words away from its value, but for those that only join them.
 constexpr std::size_t kReachOfCue = 5;
 // What each word between them takes away.
 constexpr double kDistance = 0.5;
+// What another value between them takes away.
+constexpr double kOther = 2.0;
+// What a cue before a value counts more than one behind it.
+constexpr double kBefore = 0.1;
 // The same for words such as "is", which only join them.
 constexpr double kLink = 0.05;
 
@@ -95,6 +102,9 @@ class NameFinder {
         if (rules[other]->name == rules[r]->follows) followed_[r] = other;
       }
     }
+    several_users_ = std::count_if(rules.begin(), rules.end(), [](const ValueRule* rule) {
+                       return rule->kind == "user" && !rule->optional;
+                     }) > 1;
     for (std::size_t r = 0; r < rules.size(); ++r) {
       for (const std::size_t token : candidates_) {
         scores_[r].push_back(Score(*rules[r], token));
@@ -114,24 +124,35 @@ class NameFinder {
     for (const Cue& cue : rule.before) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (match.end > token.first_word) continue;
-        before = std::max(before, CueScore(match, token.clause, match.end, token.first_word));
+        const double said = CueScore(match, index, match.end, token.first_word);
+        if (said > 0.0) before = std::max(before, said + kBefore);
       }
     }
     double after = 0.0;
     for (const Cue& cue : rule.after) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (match.begin < token.end_word) continue;
-        after = std::max(after, CueScore(match, token.clause, token.end_word, match.begin));
+        after = std::max(after, CueScore(match, index, token.end_word, match.begin));
       }
     }
     if (rule.kind == "user" && IsBeforePassword(index)) after = std::max(after, kPair);
     score += before + after;
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
+    if (rule.kind == "user" && IsPredicate(token)) return -5.0;
     const bool weak = token.kind == TokenKind::kWord && ShapeOf(token.text).is_plain() &&
                       !(rule.kind == "user" && IsJoinedName(token));
     if (weak && before + after < kLeastOfWord) return -5.0;
     const bool begins = index == 0 && ShapeOf(token.text).upper;
-    return weak && (begins || IsOrdinary(token)) ? score - kOrdinary : score;
+    if (!weak || !(begins || IsOrdinary(token))) return score;
+    const bool is_listed = several_users_ && before >= kBesideVerb && StandsAlone(index);
+    return score - (is_listed ? kListed : kOrdinary);
+  }
+
+  // Returns whether a token ends its clause: "delete games, enable news".
+  bool StandsAlone(std::size_t index) const {
+    const std::vector<Token>& tokens = sentence_.tokens();
+    return index > 0 &&
+           (index + 1 == tokens.size() || tokens[index + 1].clause != tokens[index].clause);
   }
 
   // Returns whether a token stands right before what looks like a password: "kim7 / XK-9!a".
@@ -163,13 +184,24 @@ class NameFinder {
     return false;
   }
 
+  // Returns whether a token is a word of the language that says how something is: "is demanding a
+  // change", "which is asleep", but not "the name is frank".
+  bool IsPredicate(const Token& token) const {
+    static const WordSet kCopulas = {"is", "are", "was", "were", "be", "been", "has", "have"};
+    static const WordSet kNaming = {"name", "user", "username", "account", "login", "called", "it"};
+    const std::size_t at = token.first_word;
+    if (at < 2 || !IsOrdinary(token) || !kCopulas.contains(sentence_.TextAt(at - 1))) return false;
+    const std::string text = absl::AsciiStrToLower(token.text);
+    return text.ends_with("ing") || !kNaming.contains(sentence_.TextAt(at - 2));
+  }
+
   // Returns whether a token is a word of the language, and a name only by chance.
   bool IsOrdinary(const Token& token) const {
     return !token.meant.empty() || english_.contains(absl::AsciiStrToLower(token.text));
   }
 
-  // The words [from, to) lie between the cue and the value, which stands in `clause`.
-  double CueScore(const CueMatch& match, std::size_t clause, std::size_t from,
+  // The words [from, to) lie between the cue and the value, which is the token `index`.
+  double CueScore(const CueMatch& match, std::size_t index, std::size_t from,
                   std::size_t to) const {
     static const WordSet kLinks = {"is",    "be",    "shall", "should",  "will",
                                    "ought", "call",  "the",   "account", "user",
@@ -181,10 +213,13 @@ class NameFinder {
     double score =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
     score -= kDistance * static_cast<double>(distance) + kLink * static_cast<double>(links);
-    if (sentence_.ClauseOf(match.begin) != clause) score -= kOtherClause;
+    const std::vector<Token>& tokens = sentence_.tokens();
+    if (sentence_.ClauseOf(match.begin) != tokens[index].clause) score -= kOtherClause;
+    // Another value between them has the cue, unless it is a word of the language beside a name.
     for (const std::size_t other : candidates_) {
-      const std::size_t word = sentence_.tokens()[other].first_word;
-      if (word >= from && word < to) score -= 2.0;
+      const std::size_t word = tokens[other].first_word;
+      if (word < from || word >= to) continue;
+      score -= IsOrdinary(tokens[other]) && !IsOrdinary(tokens[index]) ? kLink : kOther;
     }
     return std::max(score, 0.0);
   }
@@ -228,6 +263,7 @@ class NameFinder {
   std::vector<double> worth_;
   // [rules]: the index of the rule whose value it mostly follows.
   std::vector<std::optional<std::size_t>> followed_;
+  bool several_users_ = false;
   double best_total_ = 0.0;
   Assignment best_;
 };

@@ -52,9 +52,9 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (!is_first) return false;
   // "A mirror, so if one dies we have the other" ends with a reason.
-  const bool is_reason = at > 0 && LowerTextOf(tokens, at - 1) == "so" &&
-                         tokens[at].clause == tokens.back().clause &&
-                         IsBackground(sentence, tokens[at].clause);
+  static const WordSet kAny = {"one", "a", "any", "either", "something", "anything", "another"};
+  const bool is_reason = at > 0 && LowerTextOf(tokens, at - 1) == "so" && kAny.contains(next) &&
+                         tokens[at].clause == tokens.back().clause;
   if (is_reason) return false;
   return (kConditions.contains(word) && !kAsking.contains(next)) ||
          (word == "once" && kSubjects.contains(next) &&
@@ -78,7 +78,7 @@ bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
 
 bool SpeaksOfServer(const Sentence& sentence) {
   static const Cue kServer(
-      "system|server|machine|box|host|node|computer|unit|hardware|chassis|enclosure");
+      "system|server|machine|box|boxes|host|node|computer|unit|hardware|chassis|enclosure");
   return kServer.Find(sentence).has_value();
 }
 
@@ -95,9 +95,8 @@ bool AsksForNoChange(const Sentence& sentence) {
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
-      "come back to you|never mind|nevermind|no wait|wait no|forget it|forget that|scrap "
-      "that|scratch that|"
-      "change my mind|changed my mind|second thought|disregard that|disregard this|cancel that");
+      "come back to you|no action|do nothing|just curious|only ask|just ask|never mind|nevermind|"
+      "no wait|wait no|forget it|change my mind|second thought|disregard that|disregard this");
   if (sentence.is_question() || kUndecided.Find(sentence)) return true;
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;

@@ -231,8 +231,11 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
     if (quoted) continue;
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     const std::string_view part = text.substr(0, end);
-    if (IsSeparator(part)) ++clause_;
-    Add(part, false, speller);
+    if (IsSeparator(part)) {
+      ++clause_;
+    } else {
+      Add(part, false, speller);
+    }
     const std::size_t last = part.find_last_not_of(")]\"'");
     if (last != part.npos && EndsClause(part[last])) ++clause_;
     text.remove_prefix(end);

@@ -272,12 +272,12 @@ class ValueFinder {
     for (std::size_t i = said.size(); i-- > 1;) {
       if (!said[i - 1].second) said[i - 1].second = said[i].second;
     }
+    // "Off: A and B" gives both the value of the first, unless something is said of the second.
+    for (std::size_t i = 1; i < said.size(); ++i) {
+      if (!said[i].second && IsOnlyJoined(said[i].first)) said[i].second = said[i - 1].second;
+    }
     if (said.size() > rules.size()) {
       std::erase_if(said, [](const auto& one) { return !one.second; });
-    }
-    // "Off: A and B" gives both the value of the first, unless something is said of the second.
-    for (std::size_t i = 1; said.size() == rules.size() && i < said.size(); ++i) {
-      if (!said[i].second && IsOnlyJoined(said[i].first)) said[i].second = said[i - 1].second;
     }
     if (said.size() > rules.size()) {
       found_.misfit = "it names " + std::to_string(said.size()) + " BIOS attributes";
@@ -409,6 +409,10 @@ class ValueFinder {
     const std::vector<std::size_t> candidates = candidates_.Find(rules_, attributes_);
     std::vector<std::optional<std::size_t>> tokens =
         AssignNames(sentence_, vocabulary_.english, candidates, rules);
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      if (!rules[r]->shaped || !tokens[r]) continue;
+      if (candidates_.MayBeSlip(sentence_.tokens()[*tokens[r]])) tokens[r].reset();
+    }
     candidates_.TakeOnlyOneLeft(rules, candidates, tokens);
     for (std::size_t r = 0; r < rules.size(); ++r) {
       const auto& readings = goal_.binding().readings;

@@ -9,8 +9,7 @@ namespace shoal::intent {
 struct Vocabulary {
   // Values only where a user's name stands ("as chief with").
   WordSet known;
-  // Values only beside clear cues: some are names, too ("frank"). It has their forms with "s",
-  // "ed" and "ing", and those of known words.
+  // Values only beside clear cues: some are names, too ("frank").
   WordSet english;
 };
 

@@ -43,6 +43,15 @@ TEST_CASE("A match says which words it covers") {
 }
 
 }  // namespace
+TEST_CASE("What is to be left alone is not said") {
+  REQUIRE_FALSE(Says("nic firmware", "flash the BIOS and leave the NIC firmware alone"));
+  REQUIRE_FALSE(Says("serial number", "the serial number is not to be touched"));
+  REQUIRE_FALSE(Says("force * off", "a forced power-off has not been approved"));
+  REQUIRE_FALSE(Says("force * off", "force off prohibited"));
+  REQUIRE(Says("nic firmware", "leave the BIOS alone, flash the NIC firmware"));
+  REQUIRE(Says("force * off", "force it off, the serial number is not to be touched"));
+}
+
 TEST_CASE("Two words of a cue may be written as one") {
   REQUIRE(Cue("asset tag").IsAffirmed(Sentence("change assettag to A-1")));
   REQUIRE(Cue("power * on").IsAffirmed(Sentence("poweron please")));

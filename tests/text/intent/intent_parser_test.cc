@@ -278,7 +278,11 @@ TEST_CASE("To repair a mirror is not to create one") {
        "Rebuild the mirror on the broken drive", "Exchange the failed disk in the RAID1",
        "Resync the mirror after the drive failed", "The mirror has a broken drive, rebuild it",
        "A disk of the mirror is broken and needs to be exchanged",
-       "Bring the failed drive back into the mirror"});
+       "Bring the failed drive back into the mirror",
+       "two drives form a mirror and one is defect, please rebuild it"});
+  REQUIRE(
+      ParseOn("dell-r750", "Scrap the stripe of the first two drives and rebuild it as a mirror.")
+          .refusal.empty());
   const Intent intent =
       ParseOn("dell-r750",
               "A failed disk cost us the data, so make a RAID1 of the first two drives and delete "
@@ -318,6 +322,53 @@ TEST_CASE("A misspelt word that is left is no user to delete") {
       "dmtf-catfish",
       {"Away with the obsolte account." + rest, "Nobody needs the unkown one any more." + rest,
        "One user has to go, the oldst." + rest, "Somebody has to go, acordingly do that." + rest});
+}
+
+TEST_CASE("A slip of the finger beside a clear cue is no user to delete") {
+  const std::string rest =
+      ", make simonp Operator, enable metrics9, lock accounts after 5 failures";
+  RequireRefused("dmtf-catfish", {"throw out the intrudr" + rest, "delete the obsolte one" + rest});
+  REQUIRE(ParseOn("dmtf-catfish", "delete quorl" + rest).values.at("Rogue") == "quorl");
+}
+
+TEST_CASE("In a list of users a word of the language may be one") {
+  const Intent intent = ParseOn(
+      "dmtf-catfish",
+      "Users: delete rivers, make simonp Operator, enable sunset, lock out after 5 failed logins.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values ==
+          redfish::Values{{"Rogue", "rivers"}, {"Auditor", "simonp"}, {"Keeper", "sunset"}});
+}
+
+TEST_CASE("What a user is or does is no user") {
+  const Intent intent =
+      ParseOn("dmtf-catfish",
+              "The zabbix4 login is demanding a password change. Log in with Fjord-11x, replace it "
+              "by Tundra-22y, and log in again.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values.at("UserName") == "zabbix4");
+}
+
+TEST_CASE("A sentence that takes itself back asks for nothing") {
+  RequireRefused("dell-r750", {"Power it on, no wait, never mind", "Shut it down. Oh, forget it.",
+                               "Was the server powered on last night? No action is needed."});
+}
+
+TEST_CASE("An occasion is in the way of no goal, but a second command is") {
+  const Intent intent =
+      ParseOn("dell-r750", "After the disk swap put Boot0000 first in the boot order for good.");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.goal == "boot_order");
+  REQUIRE(intent.refusal.empty());
+  RequireRefused("dell-r750",
+                 {"Shut the server down gracefully and after that reboot it",
+                  "Boot from the network at all future boots", "Set Secure Boot = Disabled"});
+}
+
+TEST_CASE("A switch that has lost a letter turns off") {
+  const Intent intent = ParseOn("dell-r750", "switch of LogicalProc please");
+  INFO(ToJson(intent).dump());
+  REQUIRE(intent.values == redfish::Values{{"Attribute", "LogicalProc"}, {"To", "Disabled"}});
 }
 
 TEST_CASE("A service that is mentioned twice is wanted as one of the mentions says") {

@@ -97,6 +97,16 @@ TEST_CASE("A text of any length and bytes is a sentence") {
   }
 }
 
+TEST_CASE("A dash or the box of a list ends a clause") {
+  for (const char* const text : {"check it - switch it on", "check it \u2014 switch it on",
+                                 "[ ] check it [ ] switch it on", "check it | switch it on"}) {
+    const Sentence sentence(text);
+    INFO(text);
+    REQUIRE(sentence.words().size() == 5);
+    REQUIRE(sentence.ClauseOf(1) != sentence.ClauseOf(2));
+  }
+}
+
 }  // namespace
 TEST_CASE("A question for information is told from one that asks for an action") {
   REQUIRE(Sentence("Is Secure Boot enabled?").is_question());
