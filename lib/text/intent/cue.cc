@@ -204,9 +204,12 @@ Cue::Cue(std::string_view text)
       }
       parts.push_back(std::move(part));
     }
-    first_bytes_ += stems.front().front();
     alternatives_.push_back(std::move(parts));
   }
+  std::stable_sort(alternatives_.begin(), alternatives_.end(),
+                   [](const Alternative& a, const Alternative& b) {
+                     return a.front().stem.front() < b.front().stem.front();
+                   });
 }
 
 // Returns the end of the match that begins at word `at`.
@@ -233,12 +236,14 @@ std::optional<std::size_t> Cue::EndOfMatch(const Sentence& sentence, std::size_t
 std::vector<CueMatch> Cue::FindAll(const Sentence& sentence) const {
   std::vector<CueMatch> matches;
   for (std::size_t at = 0; at < sentence.words().size(); ++at) {
-    const char firsts[] = {sentence.words()[at].front(), '*'};
-    const std::string_view bytes(firsts, 2);
-    for (std::size_t i = first_bytes_.find_first_of(bytes); i != first_bytes_.npos;
-         i = first_bytes_.find_first_of(bytes, i + 1)) {
-      if (const auto end = EndOfMatch(sentence, at, alternatives_[i]))
-        matches.push_back({at, *end});
+    for (const char byte : {sentence.words()[at].front(), '*'}) {
+      auto alternative = std::lower_bound(
+          alternatives_.begin(), alternatives_.end(), byte,
+          [](const Alternative& one, char first) { return one.front().stem.front() < first; });
+      for (; alternative != alternatives_.end() && alternative->front().stem.front() == byte;
+           ++alternative) {
+        if (const auto end = EndOfMatch(sentence, at, *alternative)) matches.push_back({at, *end});
+      }
     }
   }
   return matches;

@@ -59,10 +59,11 @@ class Cue {
   static std::optional<std::size_t> EndOfMatch(const Sentence& sentence, std::size_t at,
                                                std::span<const Part> parts);
 
-  std::vector<std::vector<Part>> alternatives_;
-  // The first byte of each alternative. A word that begins with another one is none of its ways to
-  // say it, so most alternatives need no closer look.
-  std::string first_bytes_;
+  using Alternative = std::vector<Part>;
+
+  // Sorted by their first bytes. No slip of the finger changes the first letter, so a word needs to
+  // be compared with those alone that begin as it does, or with a gap.
+  std::vector<Alternative> alternatives_;
 };
 
 // Returns whether the words at `match` say how things are or were, how they would be, or how to

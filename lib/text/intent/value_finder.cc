@@ -2,7 +2,6 @@
 #include "text/intent/value_finder.h"
 
 #include <absl/strings/ascii.h>
-#include <absl/strings/match.h>
 
 #include <algorithm>
 #include <array>
