@@ -141,8 +141,9 @@ double Pretraining::Done() const {
 
 absl::Status Pretraining::Restore(const training::Checkpoint& checkpoint) {
   const auto found = checkpoint.files.find(kProgressFile);
-  const json read =
-      found == checkpoint.files.end() ? json() : json::parse(found->second, nullptr, false);
+  const json read = found == checkpoint.files.end()
+                        ? json()
+                        : json::parse(found->second.Joined().bytes, nullptr, false);
   if (!read.is_object()) {
     return runtime::DataLoss(CheckpointsFolder() + ": " + kProgressFile + " is no object");
   }

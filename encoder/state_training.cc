@@ -116,8 +116,9 @@ class StateTraining {
 
 absl::Status StateTraining::Restore(const training::Checkpoint& checkpoint) {
   const auto found = checkpoint.files.find(kStateProgressFile);
-  const json read =
-      found == checkpoint.files.end() ? json() : json::parse(found->second, nullptr, false);
+  const json read = found == checkpoint.files.end()
+                        ? json()
+                        : json::parse(found->second.Joined().bytes, nullptr, false);
   if (!read.is_object() || !read.contains("run")) {
     return runtime::DataLoss(CheckpointsFolder() + ": " + kStateProgressFile + " has no run");
   }

@@ -150,7 +150,8 @@ absl::Status Learner::SaveCheckpoint() {
   parts_->checkpoints->Begin([this, mean_return]() -> training::SharedCheckpoints::MakeFiles {
     const auto state =
         std::make_shared<const algorithms::TrainerCheckpoint>(parts_->trainer->Snapshot(
-            ToText({.environment_steps = parts_->environment_steps, .version = parts_->version})));
+            ToText({.environment_steps = parts_->environment_steps, .version = parts_->version}),
+            parts_->snapshots));
     return [state, mean_return] {
       training::Checkpoint files = algorithms::FilesOf(*state);
       files.mean_return = mean_return;

@@ -25,6 +25,7 @@
 #include "learner/unrolls/unroll_decoder.h"
 #include "learner/unrolls/unroll_ledger.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/large_memory.h"
 #include "platform/runtime/metrics.h"
 #include "platform/transport/server.h"
 #include "replay/client/sampler.h"
@@ -58,6 +59,8 @@ struct Learner::Parts {
   std::size_t ranks = 1;
   // With asynchronous gradients: that of rank 0 applies them, that of another rank computes them.
   std::unique_ptr<algorithms::PolicyTrainer> trainer;
+  // For the copies that checkpoints are written from.
+  runtime::LargeMemoryPool snapshots;
   // Those of the group, or with asynchronous gradients, once training begins, those of this rank.
   std::unique_ptr<training::SharedCheckpoints> checkpoints;
   std::unique_ptr<UnrollLedger> ledger;

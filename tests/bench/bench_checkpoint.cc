@@ -5,10 +5,11 @@
 //   bench_checkpoint --directory DIR [--megabytes 500] [--rounds 5]
 //
 // Prints one JSON line. The state is that of a policy under Adam: parameters and two moments of
-// each, 10^6 bytes a megabyte in all. In each round, memory of its size that was never touched gets
-// a copy of as many bytes, which is what "copy_ms" tells and what training has to wait for at
-// least; then one checkpoint is saved as the learner saves it ("stall_ms", "saved_ms"), and read
-// ("read_ms"). Figures are medians; "stall_of_copy" is that of the rounds' ratios.
+// each, 10^6 bytes a megabyte in all. In each round, one thread copies as many bytes into memory
+// that it has used before, which is what "copy_ms" tells; then one checkpoint is saved as the
+// learner saves it ("stall_ms", "saved_ms"), and read ("read_ms"). The first checkpoint of a
+// process alone needs memory that is new, so it is not counted; "first_stall_ms" tells what it made
+// training wait for. Figures are medians; "stall_of_copy" is that of the rounds' ratios.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "platform/runtime/median.h"
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/collectives/gradient_reducer.h"
@@ -64,30 +66,28 @@ model::PolicySpec SpecOf(double megabytes) {
   return spec;
 }
 
-double CopyMilliseconds(const std::vector<float>& state) {
+double CopyMilliseconds(const std::vector<float>& state, std::vector<float>& copy) {
   const auto begin = Steady::now();
-  const std::unique_ptr<float[]> fresh(new float[state.size()]);
-  std::memcpy(fresh.get(), state.data(), state.size() * sizeof(float));
+  std::memcpy(copy.data(), state.data(), state.size() * sizeof(float));
   const double took = Milliseconds(begin);
   // Keeps the compiler from leaving out a copy that nobody reads.
-  asm volatile("" : : "g"(fresh.get()) : "memory");
+  asm volatile("" : : "g"(copy.data()) : "memory");
   return took;
 }
 
-absl::Status RunRound(const std::vector<float>& same_size, algorithms::PolicyTrainer& trainer,
+absl::Status RunRound(algorithms::PolicyTrainer& trainer, runtime::LargeMemoryPool& snapshots,
                       training::SharedCheckpoints& checkpoints, const std::string& folder,
                       Figures& figures) {
-  figures.copy.push_back(CopyMilliseconds(same_size));
   const auto begin = Steady::now();
   SHOAL_RETURN_IF_ERROR(checkpoints.Settle());
   checkpoints.Begin([&]() -> training::SharedCheckpoints::MakeFiles {
-    const auto state = std::make_shared<algorithms::TrainerCheckpoint>(trainer.Snapshot("bench"));
+    const auto state =
+        std::make_shared<algorithms::TrainerCheckpoint>(trainer.Snapshot("bench", snapshots));
     // Each has a number of its own, as after an update.
     ++state->updates;
     return [state] { return algorithms::FilesOf(*state); };
   });
   figures.stall.push_back(Milliseconds(begin));
-  figures.stall_of_copy.push_back(figures.stall.back() / figures.copy.back());
   while (!checkpoints.written()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   SHOAL_RETURN_IF_ERROR(checkpoints.Settle());
   figures.saved.push_back(Milliseconds(begin));
@@ -108,18 +108,24 @@ absl::Status Measure(const Settings& settings) {
   SHOAL_ASSIGN_OR_RETURN(
       const auto checkpoints,
       training::SharedCheckpoints::Create({.root = folder, .keep = {.newest = 2}}, alone));
-  const algorithms::TrainerCheckpoint state = trainer->Snapshot("");
-  const std::vector<float> same_size(
-      state.parameters.size() + state.first_moment.size() + state.second_moment.size(), 1.0F);
+  runtime::LargeMemoryPool snapshots;
+  Figures first;
+  SHOAL_RETURN_IF_ERROR(RunRound(*trainer, snapshots, *checkpoints, folder, first));
+  std::vector<float> same_size(
+      static_cast<std::size_t>(trainer->parameter_count() + 2 * trainer->gradient_size()), 1.0F);
+  std::vector<float> copy(same_size.size());
   Figures figures;
   for (int round = 0; round < settings.rounds; ++round) {
-    SHOAL_RETURN_IF_ERROR(RunRound(same_size, *trainer, *checkpoints, folder, figures));
+    figures.copy.push_back(CopyMilliseconds(same_size, copy));
+    SHOAL_RETURN_IF_ERROR(RunRound(*trainer, snapshots, *checkpoints, folder, figures));
+    figures.stall_of_copy.push_back(figures.stall.back() / figures.copy.back());
   }
   const nlohmann::json line = {
       {"bench", "checkpoint"},
       {"megabytes", static_cast<double>(same_size.size() * sizeof(float)) / 1e6},
       {"rounds", settings.rounds},
       {"copy_ms", runtime::Median(figures.copy)},
+      {"first_stall_ms", first.stall.front()},
       {"stall_ms", runtime::Median(figures.stall)},
       {"stall_of_copy", runtime::Median(figures.stall_of_copy)},
       {"saved_ms", runtime::Median(figures.saved)},

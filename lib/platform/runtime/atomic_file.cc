@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <system_error>
 
 #include "platform/runtime/file_failure.h"
@@ -65,6 +66,10 @@ bool SetDirect(int fd, bool direct) {
 // Whether a call that failed is worth another try, now through the page cache.
 bool FallsBack(int fd) {
   return errno == EINVAL && (::fcntl(fd, F_GETFL) & O_DIRECT) != 0 && SetDirect(fd, false);
+}
+
+absl::Status TooLarge(const std::string& path, std::size_t max_bytes) {
+  return ResourceExhausted(path + " is larger than " + std::to_string(max_bytes) + " bytes");
 }
 
 absl::Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
@@ -164,9 +169,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, std::size_t max_by
   if (S_ISDIR(info.st_mode)) return InvalidArgument(path + " is a folder");
 
   const auto size = S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0;
-  const absl::Status too_large =
-      ResourceExhausted(path + " is larger than " + std::to_string(max_bytes) + " bytes");
-  if (size > max_bytes) return too_large;
+  if (size > max_bytes) return TooLarge(path, max_bytes);
   const Block block = size >= kLargeBytes ? NewBlock() : nullptr;
   if (block != nullptr) SetDirect(descriptor.get(), true);
   std::string small(block != nullptr ? 0 : std::size_t{1} << 18, '\0');
@@ -180,9 +183,44 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, std::size_t max_by
     if (count < 0) return SystemError("cannot read", path);
     if (count == 0) return bytes;
     // It may have grown, or be of a kind that tells no size.
-    if (bytes.size() + static_cast<std::size_t>(count) > max_bytes) return too_large;
+    if (bytes.size() + static_cast<std::size_t>(count) > max_bytes) {
+      return TooLarge(path, max_bytes);
+    }
     bytes.append(buffer, static_cast<std::size_t>(count));
   }
+}
+
+absl::StatusOr<SharedBytes> ReadSharedFile(const std::string& path, std::size_t max_bytes,
+                                           const std::function<void(const SharedBytes&)>& arrived) {
+  // O_NONBLOCK keeps open from waiting for the other end of a pipe.
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (descriptor.get() < 0) return SystemError("cannot open", path);
+  struct stat info {};
+  if (::fstat(descriptor.get(), &info) != 0) return SystemError("cannot stat", path);
+  if (!S_ISREG(info.st_mode)) return InvalidArgument(path + " is no plain file");
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size > max_bytes) return TooLarge(path, max_bytes);
+  std::shared_ptr<char> memory;
+  try {
+    memory = NewLargeMemory(size);
+  } catch (const std::bad_alloc&) {
+    return ResourceExhausted(path + ": no memory for " + std::to_string(size) + " bytes");
+  }
+  if (size >= kLargeBytes) SetDirect(descriptor.get(), true);
+  const std::size_t room = (size + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+  std::size_t filled = 0;
+  while (filled < size) {
+    const ssize_t count =
+        ::read(descriptor.get(), memory.get() + filled, std::min(kBlockBytes, room - filled));
+    if (count < 0 && (errno == EINTR || FallsBack(descriptor.get()))) continue;
+    if (count < 0) return SystemError("cannot read", path);
+    if (count == 0) break;
+    // What a file has grown by meanwhile is left out.
+    const std::size_t taken = std::min(static_cast<std::size_t>(count), size - filled);
+    arrived({std::string_view(memory.get() + filled, taken), memory});
+    filled += taken;
+  }
+  return SharedBytes{std::string_view(memory.get(), filled), memory};
 }
 
 absl::StatusOr<std::string> ReadSecret(const std::string& path) {

@@ -8,10 +8,12 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "platform/runtime/large_memory.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::runtime {
@@ -31,6 +33,12 @@ absl::Status CheckWritable(const std::string& path);
 // Returns the whole file, or RESOURCE_EXHAUSTED when it is larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path,
                                      std::size_t max_bytes = std::size_t{1} << 32);
+
+// The same for a plain file, straight into memory of its own (large_memory.h). `arrived` is called
+// with its bytes from first to last, part by part while later ones are read. INVALID_ARGUMENT for
+// what is no plain file, and RESOURCE_EXHAUSTED also where there is no memory.
+absl::StatusOr<SharedBytes> ReadSharedFile(const std::string& path, std::size_t max_bytes,
+                                           const std::function<void(const SharedBytes&)>& arrived);
 
 // Secrets are read from files, so that neither the process list nor the configuration shows them.
 

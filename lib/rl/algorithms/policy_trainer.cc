@@ -562,7 +562,8 @@ std::int64_t PolicyTrainer::updates() const { return state_->trained.updates; }
 std::int64_t PolicyTrainer::clonings() const { return state_->trained.clonings; }
 
 absl::Status PolicyTrainer::Save(const std::string& folder, const std::string& note) const {
-  return training::WriteCheckpoint(folder, FilesOf(Snapshot(note)), kKeptCheckpoints);
+  runtime::LargeMemoryPool memory;
+  return training::WriteCheckpoint(folder, FilesOf(Snapshot(note, memory)), kKeptCheckpoints);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const std::string& folder) {
   SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
@@ -572,8 +573,9 @@ absl::StatusOr<FittedCheckpoint> PolicyTrainer::LoadFitting(const std::string& f
   SHOAL_ASSIGN_OR_RETURN(const training::Checkpoint files, training::ReadNewestCheckpoint(folder));
   return LoadFitting(files);
 }
-TrainerCheckpoint PolicyTrainer::Snapshot(const std::string& note) const {
-  return state_->trained.Snapshot(note);
+TrainerCheckpoint PolicyTrainer::Snapshot(const std::string& note,
+                                          runtime::LargeMemoryPool& memory) const {
+  return state_->trained.Snapshot(note, memory);
 }
 absl::StatusOr<std::string> PolicyTrainer::Load(const training::Checkpoint& files) {
   state_->sum.DropResiduals();

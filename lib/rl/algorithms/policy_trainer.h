@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm_options.h"
 #include "rl/algorithms/requirements.h"
@@ -217,8 +218,9 @@ class PolicyTrainer {
   // the trained one.
   absl::StatusOr<FittedCheckpoint> LoadFitting(const std::string& folder);
   // The same where the caller keeps checkpoints, as in folders of several machines
-  // (training/shared_checkpoints.h). FilesOf makes the files of a snapshot.
-  TrainerCheckpoint Snapshot(const std::string& note) const;
+  // (training/shared_checkpoints.h). FilesOf makes the files of a snapshot, whose numbers are in
+  // `memory`: a pool that has given them before needs none that is new.
+  TrainerCheckpoint Snapshot(const std::string& note, runtime::LargeMemoryPool& memory) const;
   absl::StatusOr<std::string> Load(const training::Checkpoint& files);
   absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
 

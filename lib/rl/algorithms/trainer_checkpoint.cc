@@ -2,13 +2,18 @@
 #include "rl/algorithms/trainer_checkpoint.h"
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "rl/algorithms/normalisation.h"
 #include "rl/model/safetensors.h"
 
@@ -24,7 +29,25 @@ constexpr const char* kMomentsFile = "moments.json";
 constexpr const char* kFirstMoment = "first_moment";
 constexpr const char* kSecondMoment = "second_moment";
 
-std::string OptimiserFile(const TrainerCheckpoint& checkpoint) {
+// Returns a file of items that lie in what `owner` keeps.
+training::FileContent FileOf(std::span<const model::SafetensorsItem> items,
+                             const model::Metadata& metadata,
+                             const std::shared_ptr<const void>& owner) {
+  training::FileContent file = model::WriteSafetensorsHeader(items, metadata);
+  for (const model::SafetensorsItem& item : items) {
+    const std::span<const std::byte> bytes = item.tensor.bytes;
+    file.Append({{reinterpret_cast<const char*>(bytes.data()), bytes.size()}, owner});
+  }
+  return file;
+}
+
+training::FileContent ParametersFile(const SharedFloats& parameters,
+                                     const TrainerCheckpoint& checkpoint) {
+  return FileOf(checkpoint.layout.Items(parameters),
+                model::ParameterLayout::MetadataOf(checkpoint.spec, {}), parameters.owner());
+}
+
+training::FileContent OptimiserFile(const TrainerCheckpoint& checkpoint) {
   const runtime::Shape first = {static_cast<std::int64_t>(checkpoint.first_moment.size())};
   const runtime::Shape second = {static_cast<std::int64_t>(checkpoint.second_moment.size())};
   const std::array<model::SafetensorsItem, 2> items = {
@@ -32,7 +55,9 @@ std::string OptimiserFile(const TrainerCheckpoint& checkpoint) {
         {runtime::DType::kFloat32, first, std::as_bytes(std::span(checkpoint.first_moment))}},
        {kSecondMoment,
         {runtime::DType::kFloat32, second, std::as_bytes(std::span(checkpoint.second_moment))}}}};
-  return model::WriteSafetensors(items, {});
+  return FileOf(items, {},
+                std::make_shared<std::array<SharedFloats, 2>>(
+                    std::array{checkpoint.first_moment, checkpoint.second_moment}));
 }
 
 std::string CountersFile(const TrainerCheckpoint& checkpoint) {
@@ -47,19 +72,31 @@ std::string CountersFile(const TrainerCheckpoint& checkpoint) {
   return counters.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-// Returns one of the optimiser's moments, `trainable` numbers or none.
-absl::StatusOr<std::vector<float>> MomentIn(const model::SafetensorsView& view, const char* name,
-                                            std::int64_t trainable) {
+// Returns one of the optimiser's moments, `trainable` numbers or none, from a file that `owner`
+// keeps.
+absl::StatusOr<SharedFloats> MomentIn(const model::SafetensorsView& view, const char* name,
+                                      std::int64_t trainable,
+                                      const std::shared_ptr<const void>& owner) {
   const model::SafetensorsView::Entry* const entry = view.Find(name);
   const bool none = entry != nullptr && entry->bytes.empty();
-  return view.Floats(name, runtime::Shape{none ? 0 : trainable});
+  const runtime::Shape shape = {none ? 0 : trainable};
+  SHOAL_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, view.FloatBytes(name, shape));
+  const std::size_t size = bytes.size() / sizeof(float);
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(float) == 0) {
+    return SharedFloats(owner, {reinterpret_cast<const float*>(bytes.data()), size});
+  }
+  std::vector<float> values(size);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return SharedFloats(std::move(values));
 }
 
-absl::StatusOr<std::vector<float>> ParametersIn(std::string_view file,
-                                                const TrainerCheckpoint& checkpoint) {
-  std::vector<float> parameters(static_cast<std::size_t>(checkpoint.layout.total));
+absl::StatusOr<SharedFloats> ParametersIn(std::string_view file,
+                                          const TrainerCheckpoint& checkpoint) {
+  const auto size = static_cast<std::size_t>(checkpoint.layout.total);
+  const std::shared_ptr<char> memory = runtime::NewLargeMemory(size * sizeof(float));
+  const std::span<float> parameters(reinterpret_cast<float*>(memory.get()), size);
   SHOAL_RETURN_IF_ERROR(checkpoint.layout.Read(file, checkpoint.spec, parameters));
-  return parameters;
+  return SharedFloats(memory, parameters);
 }
 
 // Returns the parameters of a network `to` that keep what fits.
@@ -74,28 +111,32 @@ std::vector<float> Fitted(const model::ParameterLayout& from, std::span<const fl
 
 absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
                                               const model::PolicySpec& expected) {
-  const auto file = [&](const char* name) -> std::string_view {
+  const auto file = [&](const char* name) -> runtime::SharedBytes {
     const auto found = files.files.find(name);
-    return found == files.files.end() ? std::string_view() : found->second;
+    return found == files.files.end() ? runtime::SharedBytes() : found->second.Joined();
   };
-  const auto counters = nlohmann::json::parse(file(kCountersFile), nullptr, false);
+  const auto counters = nlohmann::json::parse(file(kCountersFile).bytes, nullptr, false);
   if (!counters.is_object()) return runtime::DataLoss("checkpoint: counters.json is no object");
-  SHOAL_ASSIGN_OR_RETURN(const auto optimiser, model::SafetensorsView::Parse(file(kOptimiserFile)));
+  const runtime::SharedBytes optimiser_file = file(kOptimiserFile);
+  SHOAL_ASSIGN_OR_RETURN(const auto optimiser, model::SafetensorsView::Parse(optimiser_file.bytes));
   TrainerCheckpoint checkpoint;
   checkpoint.spec = expected;
   if (files.files.contains(kPolicyFile)) {
     SHOAL_ASSIGN_OR_RETURN(checkpoint.spec,
-                           model::PolicySpec::Parse(file(kPolicyFile), kPolicyFile));
+                           model::PolicySpec::Parse(file(kPolicyFile).bytes, kPolicyFile));
   }
   checkpoint.layout = model::ParameterLayout::Of(checkpoint.spec);
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.parameters, ParametersIn(file(kParametersFile), checkpoint));
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.parameters,
+                         ParametersIn(file(kParametersFile).bytes, checkpoint));
   if (files.files.contains(kTargetFile)) {
-    SHOAL_ASSIGN_OR_RETURN(checkpoint.target, ParametersIn(file(kTargetFile), checkpoint));
+    SHOAL_ASSIGN_OR_RETURN(checkpoint.target, ParametersIn(file(kTargetFile).bytes, checkpoint));
   }
   const std::int64_t trainable = checkpoint.layout.trainable;
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.first_moment, MomentIn(optimiser, kFirstMoment, trainable));
-  SHOAL_ASSIGN_OR_RETURN(checkpoint.second_moment, MomentIn(optimiser, kSecondMoment, trainable));
-  checkpoint.normalisation = file(kMomentsFile);
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.first_moment,
+                         MomentIn(optimiser, kFirstMoment, trainable, optimiser_file.owner));
+  SHOAL_ASSIGN_OR_RETURN(checkpoint.second_moment,
+                         MomentIn(optimiser, kSecondMoment, trainable, optimiser_file.owner));
+  checkpoint.normalisation = file(kMomentsFile).bytes;
   // Checkpoints from before there was a choice are of AdamW.
   checkpoint.optimiser = counters.value("optimiser", std::string("adamw"));
   checkpoint.optimiser_steps = counters.at("optimiser_steps").get<std::int64_t>();
@@ -112,11 +153,10 @@ absl::StatusOr<TrainerCheckpoint> ReadOrThrow(const training::Checkpoint& files,
 
 training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint) {
   training::Checkpoint files{.number = checkpoint.clonings + checkpoint.updates, .files = {}};
-  const model::ParameterLayout& layout = checkpoint.layout;
   files.files[kPolicyFile] = checkpoint.spec.Print();
-  files.files[kParametersFile] = layout.Write(checkpoint.parameters, checkpoint.spec, {});
+  files.files[kParametersFile] = ParametersFile(checkpoint.parameters, checkpoint);
   if (!checkpoint.target.empty()) {
-    files.files[kTargetFile] = layout.Write(checkpoint.target, checkpoint.spec, {});
+    files.files[kTargetFile] = ParametersFile(checkpoint.target, checkpoint);
   }
   if (!checkpoint.normalisation.empty()) files.files[kMomentsFile] = checkpoint.normalisation;
   files.files[kOptimiserFile] = OptimiserFile(checkpoint);
@@ -154,7 +194,7 @@ absl::StatusOr<model::FitReport> FitToNetwork(const model::PolicySpec& spec, std
     checkpoint.first_moment = model::FitMoments(from, checkpoint.first_moment, to, 0);
   }
   if (!checkpoint.second_moment.empty()) {
-    const std::vector<float>& second = checkpoint.second_moment;
+    const SharedFloats second = checkpoint.second_moment;
     const double mean =
         std::accumulate(second.begin(), second.end(), 0.0) / static_cast<double>(second.size());
     checkpoint.second_moment = model::FitMoments(from, second, to, static_cast<float>(mean));

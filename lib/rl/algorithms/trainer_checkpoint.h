@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "platform/runtime/status.h"
+#include "rl/algorithms/shared_floats.h"
 #include "rl/model/parameter_fit.h"
 #include "rl/model/parameter_layout.h"
 #include "rl/model/policy_spec.h"
@@ -25,13 +25,13 @@ struct TrainerCheckpoint {
   // The network, and the layout of its parameters.
   model::PolicySpec spec;
   model::ParameterLayout layout;
-  std::vector<float> parameters;  // [total]
-  std::vector<float> target;      // [total], or empty without a target network
+  SharedFloats parameters;  // [total]
+  SharedFloats target;      // [total], or empty without a target network
   // What the optimiser remembers (training/flat_optimiser.h): its name, its moments, [trainable]
   // or empty where it has none, and the number of its steps.
   std::string optimiser;
-  std::vector<float> first_moment;
-  std::vector<float> second_moment;
+  SharedFloats first_moment;
+  SharedFloats second_moment;
   std::int64_t optimiser_steps = 0;
   // The running moments of observations and returns, as Normalisation writes them; empty without
   // any.
@@ -52,13 +52,14 @@ struct FittedCheckpoint {
   model::FitReport parameters;
 };
 
-// Returns the files of a checkpoint, numbered by updates and clonings.
+// Returns the files of a checkpoint, numbered by updates and clonings, which share its numbers.
 training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint);
 
-// Reads a checkpoint of whichever network. One without policy.toml, as earlier versions wrote them,
-// must be of `expected`. Returns FAILED_PRECONDITION when it has no policy.toml and its parameters
-// are of another network than `expected`, and DATA_LOSS or INVALID_ARGUMENT when a file is not what
-// a trainer writes. REQUIRES: `expected` is valid.
+// Reads a checkpoint of whichever network; moments may share the bytes of its files. One without
+// policy.toml, as earlier versions wrote them, must be of `expected`. Returns FAILED_PRECONDITION
+// when it has no policy.toml and its parameters are of another network than `expected`, and
+// DATA_LOSS or INVALID_ARGUMENT when a file is not what a trainer writes. REQUIRES: `expected` is
+// valid.
 absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoint& files,
                                                         const model::PolicySpec& expected);
 

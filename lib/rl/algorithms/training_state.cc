@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/training_state.h"
 
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include <memory>
+#include <span>
 #include <utility>
 
+#include "platform/runtime/large_memory.h"
 #include "rl/estimators/kl_control.h"
 #include "rl/model/torch_device.h"
 #include "rl/training/schedule.h"
@@ -14,6 +18,23 @@ namespace {
 
 at::Tensor Zeros(std::int64_t size, const at::Device& device) {
   return at::zeros({size}, at::TensorOptions(at::kFloat).device(device));
+}
+
+// Returns a tensor of numbers on the host, which it only borrows.
+at::Tensor TensorOn(std::span<const float> numbers) {
+  // The data is only read; from_blob has no const form.
+  return at::from_blob(const_cast<float*>(numbers.data()),
+                       {static_cast<std::int64_t>(numbers.size())}, at::kFloat);
+}
+
+// Returns the numbers of a vector on any device, or none of one that is not defined.
+SharedFloats CopyOf(const at::Tensor& vector, runtime::LargeMemoryPool& memory) {
+  if (!vector.defined() || vector.numel() == 0) return {};
+  const auto size = static_cast<std::size_t>(vector.numel());
+  const std::shared_ptr<char> block = memory.Take(size * sizeof(float));
+  const std::span<const float> numbers(reinterpret_cast<const float*>(block.get()), size);
+  TensorOn(numbers).copy_(vector.detach());
+  return SharedFloats(block, numbers);
 }
 
 }  // namespace
@@ -96,15 +117,16 @@ void TrainingState::CountUpdate(std::optional<double> kl) {
   }
 }
 
-TrainerCheckpoint TrainingState::Snapshot(const std::string& note) const {
+TrainerCheckpoint TrainingState::Snapshot(const std::string& note,
+                                          runtime::LargeMemoryPool& memory) const {
   const training::FlatOptimiser::Moments& moments = optimiser.moments();
   return {.spec = setup.spec,
           .layout = setup.layout,
-          .parameters = model::OnHost(parameters),
-          .target = target.defined() ? model::OnHost(target) : std::vector<float>(),
+          .parameters = CopyOf(parameters, memory),
+          .target = CopyOf(target, memory),
           .optimiser = setup.options.optimiser,
-          .first_moment = model::OnHost(moments.first),
-          .second_moment = model::OnHost(moments.second),
+          .first_moment = CopyOf(moments.first, memory),
+          .second_moment = CopyOf(moments.second, memory),
           .optimiser_steps = moments.steps,
           .normalisation = normalisation.has_moments() ? normalisation.Serialise() : "",
           .updates = updates,
@@ -121,8 +143,8 @@ absl::Status TrainingState::Restore(const TrainerCheckpoint& checkpoint) {
                                        ", algorithm.optimiser is " + setup.options.optimiser);
   }
   const training::FlatOptimiser::Moments& own = optimiser.moments();
-  const at::Tensor first = model::OnDevice(checkpoint.first_moment, at::kCPU);
-  const at::Tensor second = model::OnDevice(checkpoint.second_moment, at::kCPU);
+  const at::Tensor first = TensorOn(checkpoint.first_moment);
+  const at::Tensor second = TensorOn(checkpoint.second_moment);
   if (first.sizes() != own.first.sizes() || second.sizes() != own.second.sizes()) {
     return runtime::DataLoss(
         "checkpoint: moments of the optimiser have other sizes than parameters");
@@ -132,8 +154,8 @@ absl::Status TrainingState::Restore(const TrainerCheckpoint& checkpoint) {
                                        setup.options.name + " needs");
   }
   SHOAL_RETURN_IF_ERROR(normalisation.Restore(checkpoint.normalisation));
-  parameters.copy_(model::OnDevice(checkpoint.parameters, device()));
-  if (target.defined()) target.copy_(model::OnDevice(checkpoint.target, device()));
+  parameters.copy_(TensorOn(checkpoint.parameters));
+  if (target.defined()) target.copy_(TensorOn(checkpoint.target));
   optimiser.Restore({first, second, checkpoint.optimiser_steps});
   updates = checkpoint.updates;
   clonings = checkpoint.clonings;

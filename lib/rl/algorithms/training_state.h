@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "platform/runtime/status.h"
 #include "rl/algorithms/algorithm.h"
 #include "rl/algorithms/algorithm_options.h"
@@ -72,7 +73,7 @@ struct TrainingState {
 
   // PolicyTrainer's functions of these names, which have the same contracts. Where one returns an
   // error, nothing has changed.
-  TrainerCheckpoint Snapshot(const std::string& note) const;
+  TrainerCheckpoint Snapshot(const std::string& note, runtime::LargeMemoryPool& memory) const;
   absl::StatusOr<std::string> Load(const training::Checkpoint& files);
   absl::StatusOr<FittedCheckpoint> LoadFitting(const training::Checkpoint& files);
   // Goes on from the parameters of another trainer after so many updates. An empty `target` keeps

@@ -237,14 +237,22 @@ void ParameterLayout::Initialise(std::uint64_t seed, std::span<float> flat) cons
 
 std::string ParameterLayout::Write(std::span<const float> flat, const PolicySpec& spec,
                                    Metadata metadata) const {
+  return WriteSafetensors(Items(flat), MetadataOf(spec, std::move(metadata)));
+}
+
+Metadata ParameterLayout::MetadataOf(const PolicySpec& spec, Metadata metadata) {
   metadata[std::string(kDigestName)] = spec.Digest();
+  return metadata;
+}
+
+std::vector<SafetensorsItem> ParameterLayout::Items(std::span<const float> flat) const {
   std::vector<SafetensorsItem> items;
   for (const ParameterInfo& info : parameters) {
     const auto values =
         flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.size));
     items.push_back({info.name, {runtime::DType::kFloat32, info.shape, std::as_bytes(values)}});
   }
-  return WriteSafetensors(items, metadata);
+  return items;
 }
 
 absl::Status ParameterLayout::Read(std::string_view file, const PolicySpec& spec,
@@ -258,16 +266,23 @@ absl::Status ParameterLayout::Read(std::string_view file, const PolicySpec& spec
     return runtime::InvalidArgument("parameters: " + std::to_string(view.entries().size()) +
                                     " tensors instead of " + std::to_string(parameters.size()));
   }
-  std::vector<float> read(static_cast<std::size_t>(total), 0.0F);
+  SHOAL_CHECK(flat.size() == static_cast<std::size_t>(total));
+  // The floats between two parameters.
+  const auto clear = [&](std::int64_t begin, std::int64_t end) {
+    std::fill(flat.begin() + begin, flat.begin() + end, 0.0F);
+  };
+  std::int64_t place = 0;
   for (const ParameterInfo& info : parameters) {
-    const auto values = std::span(read).subspan(static_cast<std::size_t>(info.offset),
-                                                static_cast<std::size_t>(info.size));
+    clear(place, info.offset);
+    place = info.offset + info.size;
+    const auto values =
+        flat.subspan(static_cast<std::size_t>(info.offset), static_cast<std::size_t>(info.size));
     SHOAL_RETURN_IF_ERROR(view.ReadFloats(info.name, info.shape, values));
     if (!std::all_of(values.begin(), values.end(), [](float x) { return std::isfinite(x); })) {
       return runtime::InvalidArgument("parameters: '" + info.name + "' holds no finite numbers");
     }
   }
-  std::copy(read.begin(), read.end(), flat.begin());
+  clear(place, total);
   return absl::OkStatus();
 }
 

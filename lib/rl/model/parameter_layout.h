@@ -80,8 +80,11 @@ struct ParameterLayout {
   // Write turns a policy's `flat` into a file of FLOAT32 and Read turns it back, also where tensors
   // were rounded to another floating-point dtype since (rl/parameters/half_precision.h). Read
   // returns INVALID_ARGUMENT when a parameter is missing, has another shape, is not finite, or is
-  // unknown, and FAILED_PRECONDITION when "spec_digest" differs.
+  // unknown, and FAILED_PRECONDITION when "spec_digest" differs; `flat` holds anything then.
   std::string Write(std::span<const float> flat, const PolicySpec& spec, Metadata metadata) const;
+  // What Write writes: the tensors, which lie in `flat`, and the metadata with "spec_digest".
+  std::vector<SafetensorsItem> Items(std::span<const float> flat) const;
+  static Metadata MetadataOf(const PolicySpec& spec, Metadata metadata);
   absl::Status Read(std::string_view file, const PolicySpec& spec, std::span<float> flat) const;
 };
 

@@ -206,13 +206,19 @@ const SafetensorsView::Entry* SafetensorsView::Find(std::string_view name) const
   return nullptr;
 }
 
-absl::StatusOr<std::vector<float>> SafetensorsView::Floats(
+absl::StatusOr<std::span<const std::byte>> SafetensorsView::FloatBytes(
     std::string_view name, std::span<const std::int64_t> shape) const {
   const Entry* entry = Find(name);
   SHOAL_RETURN_IF_ERROR(CheckEntry(entry, name, shape));
   if (entry->dtype != DType::kFloat32) return Bad(Quoted(std::string(name)) + " is not F32");
-  std::vector<float> values(entry->bytes.size() / sizeof(float));
-  if (!values.empty()) std::memcpy(values.data(), entry->bytes.data(), entry->bytes.size());
+  return entry->bytes;
+}
+
+absl::StatusOr<std::vector<float>> SafetensorsView::Floats(
+    std::string_view name, std::span<const std::int64_t> shape) const {
+  SHOAL_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, FloatBytes(name, shape));
+  std::vector<float> values(bytes.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 
@@ -241,18 +247,29 @@ absl::Status SafetensorsView::ReadFloats(std::string_view name, std::span<const 
 
 std::string WriteSafetensorsHeader(std::span<const SafetensorsItem> items,
                                    const Metadata& metadata) {
+  std::vector<SafetensorsSlot> slots;
+  for (const SafetensorsItem& item : items) {
+    const runtime::TensorView& tensor = item.tensor;
+    const auto count = runtime::CountElements(tensor.shape);
+    SHOAL_CHECK(count.ok() && static_cast<std::size_t>(*count) * runtime::SizeOf(tensor.dtype) ==
+                                  tensor.bytes.size());
+    slots.push_back({item.name, tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}});
+  }
+  return WriteSafetensorsHeader(slots, metadata);
+}
+
+std::string WriteSafetensorsHeader(std::span<const SafetensorsSlot> slots,
+                                   const Metadata& metadata) {
   json header = json::object();
   if (!metadata.empty()) header[std::string(kMetadataName)] = metadata;
   std::size_t offset = 0;
-  for (const SafetensorsItem& item : items) {
-    const auto count = runtime::CountElements(item.tensor.shape);
-    const std::size_t size = item.tensor.bytes.size();
-    SHOAL_CHECK(count.ok() && !header.contains(item.name));
-    SHOAL_CHECK(static_cast<std::size_t>(*count) * runtime::SizeOf(item.tensor.dtype) == size);
-    header[item.name] = {
-        {"dtype", NameOf(item.tensor.dtype)},
-        {"shape", runtime::Shape(item.tensor.shape.begin(), item.tensor.shape.end())},
-        {"data_offsets", {offset, offset + size}}};
+  for (const SafetensorsSlot& slot : slots) {
+    const auto count = runtime::CountElements(slot.shape);
+    SHOAL_CHECK(count.ok() && !header.contains(slot.name));
+    const std::size_t size = static_cast<std::size_t>(*count) * runtime::SizeOf(slot.dtype);
+    header[slot.name] = {{"dtype", NameOf(slot.dtype)},
+                         {"shape", slot.shape},
+                         {"data_offsets", {offset, offset + size}}};
     offset += size;
   }
   std::string text = header.dump();

@@ -40,8 +40,11 @@ class SafetensorsView {
   const Metadata& metadata() const { return metadata_; }
   // Returns null when absent.
   const Entry* Find(std::string_view name) const;
-  // Returns the FLOAT32 values of `name`; INVALID_ARGUMENT when absent or of another dtype or
-  // shape.
+  // Returns the bytes of the FLOAT32 values of `name`; INVALID_ARGUMENT when absent or of another
+  // dtype or shape.
+  absl::StatusOr<std::span<const std::byte>> FloatBytes(std::string_view name,
+                                                        std::span<const std::int64_t> shape) const;
+  // The same values, copied.
   absl::StatusOr<std::vector<float>> Floats(std::string_view name,
                                             std::span<const std::int64_t> shape) const;
   // Reads the values of `name`, stored as F32, F16, BF16 or F64, into `out`. Returns
@@ -66,6 +69,17 @@ struct SafetensorsItem {
 std::string WriteSafetensors(std::span<const SafetensorsItem> items, const Metadata& metadata);
 // Returns the part of that file before the items' bytes.
 std::string WriteSafetensorsHeader(std::span<const SafetensorsItem> items,
+                                   const Metadata& metadata);
+
+// A tensor whose bytes the caller writes after the header.
+struct SafetensorsSlot {
+  std::string name;
+  runtime::DType dtype;
+  runtime::Shape shape;
+};
+
+// The same for tensors whose bytes follow in this order. REQUIRES: as WriteSafetensors.
+std::string WriteSafetensorsHeader(std::span<const SafetensorsSlot> slots,
                                    const Metadata& metadata);
 
 }  // namespace shoal::model

@@ -12,9 +12,8 @@ absl::Status WriteCheckpoint(const std::string& root, const Checkpoint& checkpoi
   const CheckpointFolder folder(root);
   CheckpointManifest manifest{.number = checkpoint.number, .mean_return = checkpoint.mean_return};
   SHOAL_RETURN_IF_ERROR(folder.Begin(checkpoint.number));
-  for (const auto& [name, bytes] : checkpoint.files) {
-    SHOAL_RETURN_IF_ERROR(folder.Put(checkpoint.number, name, bytes));
-    manifest.files[name] = DigestOf(bytes);
+  for (const auto& [name, content] : checkpoint.files) {
+    SHOAL_ASSIGN_OR_RETURN(manifest.files[name], folder.Put(checkpoint.number, name, content));
   }
   SHOAL_RETURN_IF_ERROR(folder.Commit(manifest));
   return folder.Keep({.newest = keep, .best = keep_best}, manifest.number);

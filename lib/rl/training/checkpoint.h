@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "platform/runtime/status.h"
+#include "rl/training/file_content.h"
 
 namespace shoal::training {
 
@@ -31,8 +32,8 @@ struct MeanReturn {
 
 struct Checkpoint {
   std::int64_t number = 0;
-  // Maps a name to the file's bytes; names are plain file names.
-  std::map<std::string, std::string> files;
+  // Names are plain file names.
+  std::map<std::string, FileContent> files;
   // A finite one, or nothing where none is known.
   std::optional<MeanReturn> mean_return = {};
 

@@ -12,11 +12,13 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/file_failure.h"
+#include "rl/training/digest_beside.h"
 
 namespace shoal::training {
 namespace {
@@ -146,12 +148,19 @@ absl::Status CheckpointFolder::RemoveUncommitted() const {
   });
 }
 
-absl::Status CheckpointFolder::Put(std::int64_t number, const std::string& name,
-                                   std::string_view bytes) const {
+absl::StatusOr<FileDigest> CheckpointFolder::Put(std::int64_t number, const std::string& name,
+                                                 const FileContent& content) const {
   if (!IsPlainName(name)) {
     return runtime::InvalidArgument("checkpoint: '" + name + "' is no plain file name");
   }
-  return runtime::WriteFileAtomically(WritingPathOf(number) + "/" + name, bytes);
+  DigestBeside digest(content.size());
+  std::vector<std::string_view> pieces;
+  for (const runtime::SharedBytes& piece : content.pieces()) {
+    digest.Add(piece);
+    pieces.push_back(piece.bytes);
+  }
+  SHOAL_RETURN_IF_ERROR(runtime::WriteFileAtomically(WritingPathOf(number) + "/" + name, pieces));
+  return digest.Finish();
 }
 
 absl::Status CheckpointFolder::Commit(const CheckpointManifest& manifest) const {
@@ -283,13 +292,19 @@ bool CheckpointFolder::Holds(std::int64_t number, const std::string& name,
   return !missing && bytes == digest.bytes;
 }
 
-absl::StatusOr<std::string> CheckpointFolder::Read(std::int64_t number, const std::string& name,
+absl::StatusOr<FileContent> CheckpointFolder::Read(std::int64_t number, const std::string& name,
                                                    const FileDigest& digest) const {
   absl::Status failure = runtime::NotFound(PathOf(number) + " has no " + name);
   for (const std::string& folder : std::array{PathOf(number), WritingPathOf(number)}) {
     const std::string path = folder + "/" + name;
-    absl::StatusOr<std::string> bytes = runtime::ReadFile(path, digest.bytes);
-    if (bytes.ok() && DigestOf(*bytes) == digest) return bytes;
+    DigestBeside read(digest.bytes);
+    absl::StatusOr<runtime::SharedBytes> bytes = runtime::ReadSharedFile(
+        path, digest.bytes, [&read](const runtime::SharedBytes& part) { read.Add(part); });
+    if (bytes.ok() && read.Finish() == digest) {
+      FileContent content;
+      content.Append(*std::move(bytes));
+      return content;
+    }
     if (bytes.ok()) {
       failure = runtime::DataLoss(path + " is not what was written");
     } else if (!absl::IsNotFound(bytes.status())) {

@@ -17,11 +17,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "platform/runtime/status.h"
 #include "rl/training/checkpoint_manifest.h"
+#include "rl/training/file_content.h"
 
 namespace shoal::training {
 
@@ -40,8 +40,9 @@ class CheckpointFolder {
   // Begins to write the checkpoint `number`, and removes what was begun before and has no manifest.
   // What is there of this checkpoint stays until Commit.
   absl::Status Begin(std::int64_t number) const;
-  // Writes one file of it. INVALID_ARGUMENT unless `name` is a plain name.
-  absl::Status Put(std::int64_t number, const std::string& name, std::string_view bytes) const;
+  // Writes one file of it, and returns its digest. INVALID_ARGUMENT unless `name` is a plain name.
+  absl::StatusOr<FileDigest> Put(std::int64_t number, const std::string& name,
+                                 const FileContent& content) const;
   // Removes what was begun and has no manifest.
   absl::Status RemoveUncommitted() const;
   // Makes what was put a checkpoint, in place of one of the same number. After RESOURCE_EXHAUSTED
@@ -71,7 +72,7 @@ class CheckpointFolder {
   std::vector<CheckpointManifest> Manifests(std::vector<std::string>& problems) const;
   // Returns a file of a checkpoint. NOT_FOUND where this folder does not have it, and DATA_LOSS,
   // which names the file, where it is not what was written.
-  absl::StatusOr<std::string> Read(std::int64_t number, const std::string& name,
+  absl::StatusOr<FileContent> Read(std::int64_t number, const std::string& name,
                                    const FileDigest& digest) const;
 
   // Whether a file of a checkpoint is there in its size. What it holds is not looked at.

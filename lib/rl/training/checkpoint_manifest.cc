@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
 #include "rl/model/digest.h"
@@ -72,7 +71,11 @@ json ToJson(const FileDigest& digest) {
 
 }  // namespace
 
-FileDigest DigestOf(std::string_view bytes) { return {bytes.size(), model::HexSha256(bytes)}; }
+FileDigest DigestOf(const FileContent& content) {
+  model::Sha256 sha256;
+  for (const runtime::SharedBytes& piece : content.pieces()) sha256.Add(piece.bytes);
+  return {content.size(), sha256.Hex()};
+}
 
 std::map<std::string, FileDigest> CheckpointManifest::Pieces() const {
   std::map<std::string, FileDigest> pieces = files;
@@ -153,24 +156,25 @@ std::string PartName(std::size_t part, std::size_t parts) {
 
 bool IsDivided(const std::string& name) { return name.ends_with(".safetensors"); }
 
-std::string WritePart(const Checkpoint& checkpoint, std::size_t part, std::size_t parts) {
+FileContent WritePart(const Checkpoint& checkpoint, std::size_t part, std::size_t parts) {
   std::map<std::string, std::uint64_t> divided;
-  for (const auto& [name, bytes] : checkpoint.files) {
-    if (IsDivided(name)) divided[name] = bytes.size();
+  for (const auto& [name, content] : checkpoint.files) {
+    if (IsDivided(name)) divided[name] = content.size();
   }
-  const std::vector<Cut> cuts = CutsOf(divided, part, parts);
-  std::vector<model::SafetensorsItem> items;
-  for (const Cut& cut : cuts) {
-    const auto bytes = std::as_bytes(std::span(checkpoint.files.at(cut.file)));
-    items.push_back({cut.file,
-                     {runtime::DType::kUInt8, std::span(&cut.size, 1),
-                      bytes.subspan(cut.begin, static_cast<std::size_t>(cut.size))}});
+  FileContent data;
+  std::vector<model::SafetensorsSlot> items;
+  for (const Cut& cut : CutsOf(divided, part, parts)) {
+    items.push_back({cut.file, runtime::DType::kUInt8, {cut.size}});
+    data.Append(checkpoint.files.at(cut.file), cut.begin, static_cast<std::uint64_t>(cut.size));
   }
-  return model::WriteSafetensors(items, {{"checkpoint", std::to_string(checkpoint.number)}});
+  FileContent file =
+      model::WriteSafetensorsHeader(items, {{"checkpoint", std::to_string(checkpoint.number)}});
+  file.Append(data, 0, data.size());
+  return file;
 }
 
 absl::StatusOr<Checkpoint> PutTogether(const CheckpointManifest& manifest,
-                                       std::map<std::string, std::string> pieces) {
+                                       std::map<std::string, FileContent> pieces) {
   Checkpoint checkpoint{
       .number = manifest.number, .files = {}, .mean_return = manifest.mean_return};
   for (const auto& [name, digest] : manifest.files) {
@@ -180,15 +184,16 @@ absl::StatusOr<Checkpoint> PutTogether(const CheckpointManifest& manifest,
   for (const auto& [name, bytes] : manifest.divided) checkpoint.files[name];
   for (std::size_t part = 0; part < manifest.parts.size(); ++part) {
     const std::string name = PartName(part, manifest.parts.size());
-    const auto view = model::SafetensorsView::Parse(pieces[name]);
+    const runtime::SharedBytes bytes = pieces[name].Joined();
+    const auto view = model::SafetensorsView::Parse(bytes.bytes);
     if (!view.ok()) return runtime::DataLoss(name + ": " + runtime::Message(view.status()));
     for (const Cut& cut : CutsOf(manifest.divided, part, manifest.parts.size())) {
       const model::SafetensorsView::Entry* const entry = view->Find(cut.file);
       if (entry == nullptr || entry->bytes.size() != static_cast<std::size_t>(cut.size)) {
         return runtime::DataLoss(name + " lacks bytes of " + cut.file);
       }
-      checkpoint.files[cut.file].append(reinterpret_cast<const char*>(entry->bytes.data()),
-                                        entry->bytes.size());
+      checkpoint.files[cut.file].Append(
+          {{reinterpret_cast<const char*>(entry->bytes.data()), entry->bytes.size()}, bytes.owner});
     }
     pieces.erase(name);
   }

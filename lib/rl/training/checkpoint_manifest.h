@@ -23,6 +23,7 @@
 
 #include "platform/runtime/status.h"
 #include "rl/training/checkpoint.h"
+#include "rl/training/file_content.h"
 
 namespace shoal::training {
 
@@ -33,7 +34,7 @@ struct FileDigest {
 
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
-FileDigest DigestOf(std::string_view bytes);
+FileDigest DigestOf(const FileContent& content);
 
 struct CheckpointManifest {
   std::int64_t number = 0;
@@ -63,13 +64,13 @@ std::string PartName(std::size_t part, std::size_t parts);
 
 // Whether a file of this name is divided.
 bool IsDivided(const std::string& name);
-// Returns a safetensors file of what belongs to a part. Without divided files it holds nothing.
-// REQUIRES: part < parts.
-std::string WritePart(const Checkpoint& checkpoint, std::size_t part, std::size_t parts);
+// Returns a safetensors file of what belongs to a part, which shares the checkpoint's bytes.
+// Without divided files it holds nothing. REQUIRES: part < parts.
+FileContent WritePart(const Checkpoint& checkpoint, std::size_t part, std::size_t parts);
 
-// Makes a checkpoint of its pieces, each of which has the digest that the manifest names. DATA_LOSS
-// names the part that does not hold what belongs to it.
+// Makes a checkpoint of its pieces, whose bytes it shares, and each of which has the digest that
+// the manifest names. DATA_LOSS names the part that does not hold what belongs to it.
 absl::StatusOr<Checkpoint> PutTogether(const CheckpointManifest& manifest,
-                                       std::map<std::string, std::string> pieces);
+                                       std::map<std::string, FileContent> pieces);
 
 }  // namespace shoal::training

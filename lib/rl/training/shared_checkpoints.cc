@@ -27,7 +27,7 @@ using nlohmann::json;
 // The limit on what a rank says of its folder.
 constexpr std::size_t kMaxListBytes = std::size_t{64} << 20;
 
-using Pieces = std::map<std::string, std::string>;
+using Pieces = std::map<std::string, FileContent>;
 using Holders = std::map<std::string, std::vector<std::int64_t>>;
 
 std::string Dump(const json& value) {
@@ -122,11 +122,11 @@ Pieces ReadPieces(const CheckpointFolder& folder, const CheckpointManifest& mani
                   std::vector<std::string>& problems) {
   Pieces pieces;
   for (const auto& [name, digest] : manifest.Pieces()) {
-    absl::StatusOr<std::string> bytes = folder.Read(manifest.number, name, digest);
-    if (bytes.ok()) {
-      pieces[name] = *std::move(bytes);
-    } else if (!absl::IsNotFound(bytes.status())) {
-      problems.push_back(runtime::Message(bytes.status()));
+    absl::StatusOr<FileContent> content = folder.Read(manifest.number, name, digest);
+    if (content.ok()) {
+      pieces[name] = *std::move(content);
+    } else if (!absl::IsNotFound(content.status())) {
+      problems.push_back(runtime::Message(content.status()));
     }
   }
   return pieces;
@@ -156,7 +156,7 @@ absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders
   }
   std::string own;
   for (const std::string& name : sent[static_cast<std::size_t>(reducer.rank())]) {
-    own += pieces.at(name);
+    for (const runtime::SharedBytes& piece : pieces.at(name).pieces()) own += piece.bytes;
   }
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> gathered,
                          collectives::GatherBytes(reducer, own, most));
@@ -165,14 +165,14 @@ absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders
     std::size_t place = 0;
     for (const std::string& name : sent[rank]) {
       const FileDigest& digest = all.at(name);
-      std::string bytes =
+      FileContent content =
           gathered[rank].substr(std::min(place, gathered[rank].size()), digest.bytes);
       place += digest.bytes;
       if (pieces.contains(name)) continue;
-      if (DigestOf(bytes) != digest) {
+      if (DigestOf(content) != digest) {
         return runtime::DataLoss(RankName(rank) + " sent another " + name + " than was written");
       }
-      pieces[name] = std::move(bytes);
+      pieces[name] = std::move(content);
     }
     gathered[rank] = {};
   }
@@ -186,7 +186,7 @@ absl::StatusOr<SharedCheckpoint> Collect(const CheckpointFolder& folder,
                                          std::vector<std::string>& problems) {
   Lists own;
   Pieces pieces = ReadPieces(folder, manifest, own[1]);
-  for (const auto& [name, bytes] : pieces) own[0].push_back(name);
+  for (const auto& [name, content] : pieces) own[0].push_back(name);
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, own));
   SharedCheckpoint found;
   for (const auto& [name, digest] : manifest.Pieces()) found.holders[name];
@@ -349,8 +349,7 @@ void SharedCheckpoints::Begin(const std::function<MakeFiles()>& take) {
   if (keeps()) {
     written_.store(false, std::memory_order_relaxed);
     writing_ = runtime::Thread("checkpoint", [this, make = take()]() mutable {
-      const Checkpoint files = make();
-      // The copy that it has is as large as the files.
+      Checkpoint files = make();
       make = nullptr;
       own_ = WriteOwn(files);
       if (absl::IsResourceExhausted(own_.status())) {
@@ -358,6 +357,8 @@ void SharedCheckpoints::Begin(const std::function<MakeFiles()>& take) {
         folder_.RemoveUncommitted().IgnoreError();
         own_ = NoRoom(folder_, files, own_.status());
       }
+      // What they share is given back before anybody may ask for it again.
+      files = {};
       written_.store(true, std::memory_order_release);
     });
   }
@@ -371,21 +372,20 @@ absl::StatusOr<CheckpointManifest> SharedCheckpoints::WriteOwn(const Checkpoint&
     return manifest;
   }
   SHOAL_RETURN_IF_ERROR(folder_.Begin(checkpoint.number));
-  for (const auto& [name, bytes] : checkpoint.files) {
+  for (const auto& [name, content] : checkpoint.files) {
     if (IsDivided(name)) {
-      manifest.divided[name] = bytes.size();
+      manifest.divided[name] = content.size();
       continue;
     }
-    SHOAL_RETURN_IF_ERROR(folder_.Put(checkpoint.number, name, bytes));
-    manifest.files[name] = DigestOf(bytes);
+    SHOAL_ASSIGN_OR_RETURN(manifest.files[name], folder_.Put(checkpoint.number, name, content));
   }
   manifest.parts.resize(folders());
   const auto place = static_cast<std::size_t>(std::find(keepers_.begin(), keepers_.end(), keeper_) -
                                               keepers_.begin());
   for (const std::size_t part : {place, Before(place)}) {
-    const std::string bytes = WritePart(checkpoint, part, folders());
-    SHOAL_RETURN_IF_ERROR(folder_.Put(checkpoint.number, PartName(part, folders()), bytes));
-    manifest.parts[part] = DigestOf(bytes);
+    SHOAL_ASSIGN_OR_RETURN(manifest.parts[part],
+                           folder_.Put(checkpoint.number, PartName(part, folders()),
+                                       WritePart(checkpoint, part, folders())));
   }
   return manifest;
 }

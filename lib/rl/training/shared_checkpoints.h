@@ -92,7 +92,8 @@ class SharedCheckpoints {
 
   // Begins to write a checkpoint. Keepers alone call `take`, and before Begin returns: it copies
   // what training goes on to change. What it returns makes the checkpoint's files of that copy, on
-  // the thread that writes, so that training waits for the copy alone. Call it on every rank.
+  // the thread that writes, so that training waits for the copy alone. Files may share it: it is
+  // let go of before `written`. Call it on every rank.
   // REQUIRES: nothing is under way.
   using MakeFiles = std::function<Checkpoint()>;
   void Begin(const std::function<MakeFiles()>& take);

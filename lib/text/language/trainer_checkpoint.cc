@@ -2,9 +2,9 @@
 #include "text/language/trainer_checkpoint.h"
 
 #include <exception>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,11 +27,11 @@ json ToJson(const TrainerIdentity& identity) {
 
 absl::StatusOr<TrainerSnapshot> Read(const training::Checkpoint& checkpoint,
                                      const TrainerIdentity& identity, std::int64_t size) {
-  const auto file = [&](const char* name) -> std::string_view {
+  const auto file = [&](const char* name) -> runtime::SharedBytes {
     const auto found = checkpoint.files.find(name);
-    return found == checkpoint.files.end() ? std::string_view() : found->second;
+    return found == checkpoint.files.end() ? runtime::SharedBytes() : found->second.Joined();
   };
-  const json counters = json::parse(file(kCountersFile), nullptr, false);
+  const json counters = json::parse(file(kCountersFile).bytes, nullptr, false);
   if (!counters.is_object()) return runtime::DataLoss(std::string(kCountersFile) + " is no object");
   const json own = ToJson(identity);
   for (const auto& [key, value] : own.items()) {
@@ -42,7 +42,8 @@ absl::StatusOr<TrainerSnapshot> Read(const training::Checkpoint& checkpoint,
   TrainerSnapshot snapshot{
       .steps = counters.at("steps").get<std::int64_t>(), .parameters = {}, .moments = {}};
   snapshot.moments.steps = counters.at("optimiser_steps").get<std::int64_t>();
-  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(file(kStateFile)));
+  const runtime::SharedBytes state = file(kStateFile);
+  SHOAL_ASSIGN_OR_RETURN(const auto view, model::SafetensorsView::Parse(state.bytes));
   const auto tensor = [&](const char* name, std::int64_t count) -> absl::StatusOr<at::Tensor> {
     const auto values = view.Floats(name, runtime::Shape{count});
     if (values.ok()) return model::OnDevice(*values, at::kCPU);
@@ -61,23 +62,23 @@ absl::StatusOr<TrainerSnapshot> Read(const training::Checkpoint& checkpoint,
 void SaveTrainer(const TrainerIdentity& identity, const TrainerSnapshot& snapshot,
                  training::Checkpoint& checkpoint) {
   const training::FlatOptimiser::Moments& moments = snapshot.moments;
-  std::vector<std::pair<const char*, std::vector<float>>> tensors;
-  tensors.emplace_back("parameters", model::OnHost(snapshot.parameters));
-  tensors.emplace_back("first_moment", model::OnHost(moments.first));
-  tensors.emplace_back("second_moment", model::OnHost(moments.second));
-  std::vector<runtime::Shape> shapes;
-  for (const auto& tensor : tensors) {
-    shapes.push_back({static_cast<std::int64_t>(tensor.second.size())});
-  }
-  std::vector<model::SafetensorsItem> items;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    items.push_back({tensors[i].first,
-                     {DType::kFloat32, shapes[i], std::as_bytes(std::span(tensors[i].second))}});
-  }
+  std::vector<model::SafetensorsSlot> slots;
+  training::FileContent data;
+  const auto add = [&](const char* name, const at::Tensor& tensor) {
+    const auto values = std::make_shared<const std::vector<float>>(model::OnHost(tensor));
+    slots.push_back({name, DType::kFloat32, {static_cast<std::int64_t>(values->size())}});
+    data.Append(
+        {{reinterpret_cast<const char*>(values->data()), values->size() * sizeof(float)}, values});
+  };
+  add("parameters", snapshot.parameters);
+  add("first_moment", moments.first);
+  add("second_moment", moments.second);
   json counters = ToJson(identity);
   counters["optimiser_steps"] = moments.steps;
   counters["steps"] = snapshot.steps;
-  checkpoint.files[kStateFile] = model::WriteSafetensors(items, {});
+  training::FileContent& file = checkpoint.files[kStateFile];
+  file = model::WriteSafetensorsHeader(slots, {});
+  file.Append(data, 0, data.size());
   checkpoint.files[kCountersFile] = counters.dump(2) + "\n";
 }
 

@@ -44,6 +44,11 @@ TEST_CASE("a large file reads back whole, whatever its length and wherever it is
     REQUIRE(std::filesystem::file_size(path) == size);
     REQUIRE((ReadFile(path, size).value() == whole));
     REQUIRE(absl::IsResourceExhausted(ReadFile(path, size - 1).status()));
+    std::string arrived;
+    const auto add = [&arrived](const SharedBytes& part) { arrived += part.bytes; };
+    REQUIRE((ReadSharedFile(path, size, add).value().bytes == whole));
+    REQUIRE((arrived == whole));
+    REQUIRE(absl::IsResourceExhausted(ReadSharedFile(path, size - 1, add).status()));
   }
   std::filesystem::remove(path);
 }
@@ -66,6 +71,12 @@ TEST_CASE("reading says what is wrong: missing, a folder, too large") {
   REQUIRE(ReadFile("/nonexistent/file").status().code() == absl::StatusCode::kNotFound);
   REQUIRE(ReadFile("/").status().code() == absl::StatusCode::kInvalidArgument);
   REQUIRE(ReadFile("/proc/self/maps", 4).status().code() == absl::StatusCode::kResourceExhausted);
+  const auto shared = [](const std::string& path) {
+    return ReadSharedFile(path, 4, [](const SharedBytes&) {}).status();
+  };
+  REQUIRE(absl::IsNotFound(shared("/nonexistent/file")));
+  REQUIRE(absl::IsInvalidArgument(shared("/")));
+  REQUIRE(absl::IsInvalidArgument(shared("/dev/null")));
 }
 
 }  // namespace shoal::runtime

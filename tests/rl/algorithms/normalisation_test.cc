@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "platform/runtime/random.h"
@@ -78,7 +79,7 @@ UnrollBatch Shaped(Normalisation& normalisation, UnrollBatch batch) {
   return batch;
 }
 
-std::vector<float> Parameter(const std::string& file, const std::string& name) {
+std::vector<float> Parameter(std::string_view file, const std::string& name) {
   return model::SafetensorsView::Parse(file)->Floats(name, runtime::Shape{2}).value();
 }
 
@@ -334,8 +335,8 @@ TEST_CASE("the target network normalises as the trained one does", "[normalisati
   REQUIRE(trainer->Save(folder.path(), "").ok());
   auto checkpoint = training::ReadNewestCheckpoint(folder.path()).value();
   for (const char* name : {model::kObservationMean, model::kObservationScale}) {
-    REQUIRE(Parameter(checkpoint.files.at("target.safetensors"), name) ==
-            Parameter(checkpoint.files.at("parameters.safetensors"), name));
+    REQUIRE(Parameter(checkpoint.files.at("target.safetensors").Joined().bytes, name) ==
+            Parameter(checkpoint.files.at("parameters.safetensors").Joined().bytes, name));
   }
   REQUIRE(checkpoint.files.at("target.safetensors") !=
           checkpoint.files.at("parameters.safetensors"));

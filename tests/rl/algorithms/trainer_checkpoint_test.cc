@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "rl/model/safetensors.h"
 #include "rl/training/checkpoint.h"
 #include "tests/doubles/temporary_folder.h"
@@ -50,7 +53,7 @@ model::PolicySpec Grown(model::PolicySpec spec) {
 }
 
 // Returns the part of `numbers` that belongs to a vector of the checkpoint's network.
-std::vector<float> PartOf(const TrainerCheckpoint& checkpoint, const std::vector<float>& numbers,
+std::vector<float> PartOf(const TrainerCheckpoint& checkpoint, const SharedFloats& numbers,
                           const char* name) {
   const model::ParameterInfo& info = *checkpoint.layout.Find(name);
   return {numbers.begin() + info.offset, numbers.begin() + info.offset + info.size};
@@ -222,6 +225,75 @@ TEST_CASE("a checkpoint that does not say its network fits that network alone") 
   const auto other = Trainer(Grown(SmallSpec()));
   REQUIRE(absl::IsFailedPrecondition(other->Load(trained.folder.path()).status()));
   REQUIRE(absl::IsFailedPrecondition(other->LoadFitting(trained.folder.path()).status()));
+}
+
+TEST_CASE("a snapshot lies in memory of an earlier one that nobody has any more, and in no other") {
+  const Trained trained(SmallSpec());
+  runtime::LargeMemoryPool memory;
+  std::optional<TrainerCheckpoint> first = trained.trainer->Snapshot("", memory);
+  REQUIRE(first->parameters == trained.checkpoint().parameters);
+  const std::set<const float*> places = {first->parameters.data(), first->first_moment.data(),
+                                         first->second_moment.data()};
+  const std::vector<float> before(first->parameters.begin(), first->parameters.end());
+  std::optional<training::Checkpoint> files = FilesOf(*first);
+  first.reset();
+
+  PointerTask task(SmallSpec(), {.epsilon = 0.5});
+  const auto update = [&] {
+    REQUIRE(trained.trainer->Update(task.Play(*PolicyOf(*trained.trainer, SmallSpec()), 6)).ok());
+  };
+  update();
+  {
+    // The files still have the first one.
+    const TrainerCheckpoint second = trained.trainer->Snapshot("", memory);
+    REQUIRE_FALSE(places.contains(second.parameters.data()));
+    const auto read = ReadTrainerCheckpoint(*files, SmallSpec());
+    REQUIRE(read->parameters == before);
+    REQUIRE_FALSE(second.parameters == read->parameters);
+  }
+  files.reset();
+  update();
+  const TrainerCheckpoint third = trained.trainer->Snapshot("", memory);
+  const TrainerCheckpoint fourth = trained.trainer->Snapshot("", memory);
+  std::set<const float*> reused;
+  for (const TrainerCheckpoint* one : {&third, &fourth}) {
+    for (const SharedFloats* numbers :
+         {&one->parameters, &one->first_moment, &one->second_moment}) {
+      reused.insert(numbers->data());
+    }
+  }
+  REQUIRE(reused.size() == 6);
+  REQUIRE(std::includes(reused.begin(), reused.end(), places.begin(), places.end()));
+}
+
+TEST_CASE("a checkpoint's files are those that the writers of single files write") {
+  const Trained trained(SmallSpec());
+  const TrainerCheckpoint checkpoint = trained.checkpoint();
+  const training::Checkpoint files = FilesOf(checkpoint);
+  REQUIRE(files.files.at("parameters.safetensors") ==
+          checkpoint.layout.Write(checkpoint.parameters, checkpoint.spec, {}));
+  const runtime::Shape shape = {checkpoint.layout.trainable};
+  const auto item = [&](const char* name, const SharedFloats& numbers) -> model::SafetensorsItem {
+    return {name,
+            {runtime::DType::kFloat32, shape, std::as_bytes(std::span<const float>(numbers))}};
+  };
+  const std::vector<model::SafetensorsItem> items = {
+      item("first_moment", checkpoint.first_moment),
+      item("second_moment", checkpoint.second_moment)};
+  REQUIRE(files.files.at("optimiser.safetensors") == model::WriteSafetensors(items, {}));
+}
+
+TEST_CASE("moments that lie at an odd place of a file are read too") {
+  const Trained trained(SmallSpec());
+  const TrainerCheckpoint checkpoint = trained.checkpoint();
+  training::Checkpoint files = FilesOf(checkpoint);
+  const std::string moments(files.files.at("optimiser.safetensors").Joined().bytes);
+  const auto shifted = std::make_shared<const std::string>("x" + moments);
+  files.files["optimiser.safetensors"] = {};
+  files.files["optimiser.safetensors"].Append({std::string_view(*shifted).substr(1), shifted});
+  const TrainerCheckpoint read = ReadTrainerCheckpoint(files, SmallSpec()).value();
+  REQUIRE(read.first_moment == checkpoint.first_moment);
+  REQUIRE(read.second_moment == checkpoint.second_moment);
 }
 
 TEST_CASE("files that no trainer wrote are errors, and the trainer stays as it was") {

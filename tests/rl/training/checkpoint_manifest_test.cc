@@ -14,9 +14,15 @@ namespace {
 Checkpoint SomeCheckpoint(runtime::Random& random) {
   Checkpoint checkpoint{static_cast<std::int64_t>(random.Below(1000)), {}};
   const auto fill = [&](const std::string& name, std::size_t size) {
-    std::string& bytes = checkpoint.files[name];
-    bytes.resize(size);
-    for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
+    // In pieces, as a trainer's arrays are.
+    FileContent& content = checkpoint.files[name];
+    for (std::size_t left = size; left > 0;) {
+      std::string bytes(1 + random.Below(left), '\0');
+      for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
+      left -= bytes.size();
+      const FileContent piece = bytes;
+      content.Append(piece, 0, piece.size());
+    }
   };
   fill("counters.json", random.Below(50));
   for (const char* name : {"parameters.safetensors", "optimiser.safetensors", "a.safetensors"}) {
@@ -31,7 +37,7 @@ Checkpoint SomeCheckpoint(runtime::Random& random) {
 
 // Divides a checkpoint as several folders do.
 CheckpointManifest Divide(const Checkpoint& checkpoint, std::size_t parts,
-                          std::map<std::string, std::string>& pieces) {
+                          std::map<std::string, FileContent>& pieces) {
   CheckpointManifest manifest{.number = checkpoint.number, .mean_return = checkpoint.mean_return};
   for (const auto& [name, bytes] : checkpoint.files) {
     if (IsDivided(name)) {
@@ -42,8 +48,8 @@ CheckpointManifest Divide(const Checkpoint& checkpoint, std::size_t parts,
     }
   }
   for (std::size_t part = 0; part < parts; ++part) {
-    const std::string& bytes = pieces[PartName(part, parts)] = WritePart(checkpoint, part, parts);
-    manifest.parts.push_back(DigestOf(bytes));
+    const FileContent& file = pieces[PartName(part, parts)] = WritePart(checkpoint, part, parts);
+    manifest.parts.push_back(DigestOf(file));
   }
   return manifest;
 }
@@ -54,7 +60,7 @@ TEST_CASE("a checkpoint that was divided into one to nine parts comes back as it
     const std::size_t parts = 1 + random.Below(9);
     const Checkpoint checkpoint = SomeCheckpoint(random);
     INFO("round " << round << ", " << parts << " parts");
-    std::map<std::string, std::string> pieces;
+    std::map<std::string, FileContent> pieces;
     const CheckpointManifest manifest = Divide(checkpoint, parts, pieces);
     const auto read = ParseManifest(ToText(manifest), "manifest");
     REQUIRE(read.ok());
@@ -70,8 +76,8 @@ TEST_CASE("parts hold the same number of bytes, give or take one") {
     const Checkpoint checkpoint = SomeCheckpoint(random);
     std::vector<std::size_t> sizes;
     for (std::size_t part = 0; part < parts; ++part) {
-      const std::string file = WritePart(checkpoint, part, parts);
-      const auto view = model::SafetensorsView::Parse(file);
+      const runtime::SharedBytes file = WritePart(checkpoint, part, parts).Joined();
+      const auto view = model::SafetensorsView::Parse(file.bytes);
       REQUIRE(view.ok());
       std::size_t size = 0;
       for (const auto& entry : view->entries()) size += entry.bytes.size();
@@ -84,7 +90,7 @@ TEST_CASE("parts hold the same number of bytes, give or take one") {
 
 TEST_CASE("a part that holds something else than belongs to it is named") {
   const Checkpoint checkpoint{1, {{"a.safetensors", "0123456789"}}};
-  std::map<std::string, std::string> pieces;
+  std::map<std::string, FileContent> pieces;
   CheckpointManifest manifest = Divide(checkpoint, 2, pieces);
   SECTION("no safetensors") { pieces["part-1-of-2.safetensors"] = "x"; }
   SECTION("another part") { pieces["part-1-of-2.safetensors"] = WritePart(checkpoint, 0, 3); }

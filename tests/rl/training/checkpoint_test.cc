@@ -106,6 +106,26 @@ TEST_CASE("a damaged checkpoint is passed over for the one before") {
   REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 1);
 }
 
+TEST_CASE("large files in pieces come back as they were, and one other byte is noticed") {
+  const Folder folder;
+  Write(folder, 1);
+  Checkpoint checkpoint{2, {{"b", "small"}}};
+  std::string bytes(9 << 20, '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * i >> 7);
+  const FileContent whole = bytes;
+  FileContent& large = checkpoint.files["a"];
+  large.Append(whole, 0, 5);
+  large.Append(whole, 5, whole.size() - 5);
+  REQUIRE(WriteCheckpoint(folder.path(), checkpoint, 10).ok());
+  REQUIRE((ReadNewestCheckpoint(folder.path()).value() == checkpoint));
+  const auto place = static_cast<std::streamoff>(GENERATE(0, 5 << 20, (9 << 20) - 1));
+  std::fstream file(folder.At(2, "a"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(place);
+  file.put(static_cast<char>(bytes[static_cast<std::size_t>(place)] ^ 1));
+  file.close();
+  REQUIRE(ReadNewestCheckpoint(folder.path()).value().number == 1);
+}
+
 TEST_CASE("when every checkpoint is damaged the error names what is wrong") {
   const Folder folder;
   Write(folder, 1);

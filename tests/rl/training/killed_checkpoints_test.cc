@@ -90,13 +90,27 @@ int Renamed(long number, Arguments... arguments) {
   return stays_full ? Counted<int>(number, arguments...) : WithRoom<int>(number, arguments...);
 }
 
-// Saves a checkpoint in a process of its own, whose ranks are all killed at the given call. Returns
-// whether they ended before that call.
-bool SavesBeforeCall(const Machines& machines, std::size_t ranks, std::int64_t number, int call) {
+// Runs `save`, which returns whether it has saved, in a process of its own that is killed at the
+// given call. Returns whether it ended before that call.
+template <typename Save>
+bool EndsBeforeCall(int call, const Save& save) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     last_call = call;
+    ::_exit(save() ? 0 : 1);
+  }
+  int state = 0;
+  REQUIRE(::waitpid(child, &state, 0) == child);
+  REQUIRE(WIFEXITED(state));
+  REQUIRE((WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == kKilled));
+  return WEXITSTATUS(state) == 0;
+}
+
+// Saves a checkpoint, whose ranks are all killed at the given call. Returns whether they ended
+// before that call.
+bool SavesBeforeCall(const Machines& machines, std::size_t ranks, std::int64_t number, int call) {
+  return EndsBeforeCall(call, [&] {
     bool saved = true;
     for (const absl::Status& end :
          doubles::TryRanks(ranks, [&](std::size_t rank, GradientReducer&reducer) {
@@ -104,13 +118,8 @@ bool SavesBeforeCall(const Machines& machines, std::size_t ranks, std::int64_t n
          })) {
       saved = saved && end.ok();
     }
-    ::_exit(saved ? 0 : 1);
-  }
-  int state = 0;
-  REQUIRE(::waitpid(child, &state, 0) == child);
-  REQUIRE(WIFEXITED(state));
-  REQUIRE((WEXITSTATUS(state) == 0 || WEXITSTATUS(state) == kKilled));
-  return WEXITSTATUS(state) == 0;
+    return saved;
+  });
 }
 
 }  // namespace
@@ -190,6 +199,29 @@ void RequireLoadableAfterEachCall(std::size_t ranks, std::int64_t before, std::i
 TEST_CASE("ranks that are killed at any call to the disk leave a checkpoint that can be loaded") {
   const std::size_t ranks = GENERATE(1, 2, 3);
   RequireLoadableAfterEachCall(ranks, 2, 3);
+}
+
+TEST_CASE("so does one that is killed while it writes a large file past the page cache") {
+  const auto state = [](std::int64_t number) {
+    Checkpoint checkpoint = StateOf(number);
+    FileContent& file = checkpoint.files["parameters.safetensors"];
+    file = std::string(9 << 20, static_cast<char>('a' + number));
+    file.Append(StateOf(number).files["optimiser.safetensors"], 0, 57);
+    return checkpoint;
+  };
+  bool ended = false;
+  for (int call = 1; !ended; ++call) {
+    INFO("killed at call " << call);
+    REQUIRE(call < 1000);
+    const Machines machines;
+    REQUIRE(WriteCheckpoint(machines.Of(0), state(1), 3).ok());
+    ended = EndsBeforeCall(call, [&] { return WriteCheckpoint(machines.Of(0), state(2), 3).ok(); });
+    const auto found = ReadNewestCheckpoint(machines.Of(0));
+    INFO(found.status());
+    REQUIRE(found.ok());
+    const bool whole = *found == state(ended ? 2 : 1) || *found == state(2);
+    REQUIRE(whole);
+  }
 }
 
 TEST_CASE("so do ranks that are killed while they write a checkpoint again") {

@@ -223,8 +223,12 @@ std::vector<absl::Status> SaveChanged(const Machines& machines,
 
 TEST_CASE("ranks that hold different states save nothing, and both are named") {
   const Machines machines;
-  const auto ends = SaveChanged(
-      machines, [](Checkpoint& state) { state.files["optimiser.safetensors"][0] = 'x'; });
+  const auto ends = SaveChanged(machines, [](Checkpoint& state) {
+    FileContent& content = state.files["optimiser.safetensors"];
+    std::string bytes(content.Joined().bytes);
+    bytes[0] = 'x';
+    content = bytes;
+  });
   for (const absl::Status& end : ends) {
     REQUIRE(doubles::Mentions(end, "saved different states as checkpoint 2"));
   }
