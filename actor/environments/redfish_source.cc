@@ -126,7 +126,7 @@ void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   auto played = std::make_shared<RedfishTasks>(tasks);
   played->seed = 0;
   played->options = tasks.options.undisturbed();
-  // Waiting for tasks takes requests, also in the episodes with the longest ones.
+  // Waiting for tasks takes requests. Some of the expert's episodes have long ones.
   if (tasks.options.faults.tasks > 0) {
     played->options.faults = {.tasks = 1, .task_ms = tasks.options.faults.task_ms};
   }

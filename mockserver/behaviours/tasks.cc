@@ -64,6 +64,21 @@ void SetState(Editor& editor, ResourceId id, const char* state, const char* stat
                 {{"Name", editor.Text(id, "/Name")}, {"TaskState", state}});
 }
 
+// At any depth, which the parser of requests has bounded.
+void EraseSecrets(Json& json) {
+  if (json.is_array()) {
+    for (Json& element : json) EraseSecrets(element);
+  }
+  if (!json.is_object()) return;
+  for (auto item = json.begin(); item != json.end();) {
+    if (redfish::IsSecretName(item.key(), {})) {
+      item = json.erase(item);
+    } else {
+      EraseSecrets(*item++);
+    }
+  }
+}
+
 Json MessagesOf(const Response& response) {
   const Json* const messages =
       response.json == nullptr ? nullptr
@@ -202,9 +217,7 @@ std::optional<Response> AnswerMonitor(Editor& editor, const Request& request,
 }  // namespace
 
 Json PayloadOf(Method method, std::string_view target, Json body) {
-  for (auto item = body.begin(); item != body.end();) {
-    item = redfish::IsSecretName(item.key(), {}) ? body.erase(item) : std::next(item);
-  }
+  EraseSecrets(body);
   return {{"HttpOperation", Name(method)},
           {"TargetUri", target},
           {"JsonBody", body.dump(-1, ' ', false, Json::error_handler_t::replace)}};
@@ -215,9 +228,11 @@ Json PayloadOf(const Editor& editor, const Call& call) {
                    call.body);
 }
 
-bool HasTasks(const Editor& editor) {
+bool MayBecomeTask(const Editor& editor, std::string_view uri) {
   const auto service = TaskServiceOf(editor);
-  return service && editor.Linked(*service, "/Tasks");
+  if (!service || !editor.Linked(*service, "/Tasks")) return false;
+  const std::string& own = editor.Uri(*service);
+  return !uri.starts_with(own) || (uri.size() > own.size() && uri[own.size()] != '/');
 }
 
 Response StartTask(Editor& editor, Task task) {

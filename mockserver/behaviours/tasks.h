@@ -62,8 +62,9 @@ Json PayloadOf(Method method, std::string_view target, Json body);
 // Does so for the request that calls the action of `call`.
 Json PayloadOf(const Editor& editor, const Call& call);
 
-// Whether the service has a TaskService with a collection of tasks.
-bool HasTasks(const Editor& editor);
+// Whether a request to the canonical `uri` may be carried out by a task: the service has tasks, and
+// the request is not about them.
+bool MayBecomeTask(const Editor& editor, std::string_view uri);
 
 // Starts the task and returns the response to the request that asked for the work.
 Response StartTask(Editor& editor, Task task);

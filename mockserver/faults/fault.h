@@ -16,7 +16,8 @@
 // a service may do and few clients expect: a request that changes something and would succeed is
 // answered with 202 and a Task (DSP0266, "Asynchronous operations"), whose work takes so long and
 // may be over at once. It fits only POST, PATCH, PUT and DELETE. Requests that log in, that fail,
-// or that start a task anyway are answered as ever, and so are all on a service without tasks.
+// that start a task anyway or are about tasks are answered as ever, and so are all on a service
+// without tasks; none of them counts as struck.
 //
 // A fault strikes a matching request when "flap", "probability" and "count" all permit it; a member
 // that is absent permits every strike. "flap" strikes the first `fails` matching requests, spares

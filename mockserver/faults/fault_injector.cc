@@ -65,6 +65,10 @@ double FaultInjector::UniformAt(const Fault& fault, std::uint64_t request,
   return runtime::UniformAt(own, faults_->seed(), request, static_cast<std::uint32_t>(purpose));
 }
 
+void FaultInjector::TakeBack(const Strikes& strikes) {
+  --counts_[static_cast<std::size_t>(strikes.fault - faults_->faults().data())].struck;
+}
+
 bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
   std::string body;
   if (response.content_type == kJson && response.external == nullptr) {
@@ -76,7 +80,7 @@ bool FaultInjector::Spoil(const Strikes& strikes, Response& response) {
   }
   const std::size_t last = body.find_last_not_of(" \r\n\t");
   if (last == std::string::npos || last == 0) {
-    --counts_[static_cast<std::size_t>(strikes.fault - faults_->faults().data())].struck;
+    TakeBack(strikes);
     return false;
   }
   if (std::get<MalformedFault>(strikes.fault->effect) == MalformedFault::kInvalid) {

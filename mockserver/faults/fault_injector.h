@@ -46,6 +46,10 @@ class FaultInjector {
   // Counts one request and returns its faults. REQUIRES: `path` is canonical.
   Strikes Next(Method method, std::string_view path);
 
+  // Takes the strike of `strikes.fault` back, which turned out to have no effect. REQUIRES: there
+  // is one.
+  void TakeBack(const Strikes& strikes);
+
   // Malforms the body of an answer, a JSON object or array, as `strikes.fault` says. Returns false
   // when there is no such body, and takes the strike back. REQUIRES: `strikes.fault` is a
   // MalformedFault.

@@ -106,11 +106,11 @@ Response Instance::Handle(const Request& request) {
   return strikes.empty() ? Serve(request, uri) : ServeStruck(request, path, strikes);
 }
 
-Response Instance::Serve(const Request& request, std::string_view uri, const TaskFault* later) {
+Response Instance::Serve(const Request& request, std::string_view uri, Later* later) {
   if (now_ < offline_until_) return Restarting(offline_until_ - now_);
   const auto answer = [&](const Principal* principal) {
     return later == nullptr ? Answer(request, uri, principal)
-                            : AnswerLater(request, uri, principal, later->duration);
+                            : AnswerLater(request, uri, principal, *later);
   };
   const bool is_anonymous = request.auth_token.empty() && request.authorization.empty();
   if (is_anonymous && options_.authentication == Authentication::kNone) return answer(nullptr);
@@ -121,9 +121,9 @@ Response Instance::Serve(const Request& request, std::string_view uri, const Tas
 }
 
 Response Instance::AnswerLater(const Request& request, std::string_view uri,
-                               const Principal* principal, std::chrono::milliseconds duration) {
+                               const Principal* principal, Later& later) {
   Editor editor(*this);
-  if (!HasTasks(editor)) return Answer(request, uri, principal);
+  if (!MayBecomeTask(editor, uri)) return Answer(request, uri, principal);
   // Whether the request would succeed is known once it has been carried out.
   InstanceState before = *this;
   Response at_once = Answer(request, uri, principal);
@@ -148,10 +148,13 @@ Response Instance::AnswerLater(const Request& request, std::string_view uri,
         auto& instance = static_cast<Instance&>(editor_then.instance());
         return instance.Answer(again, uri, user ? &*user : nullptr);
       };
-  return StartTask(editor, {.name = std::string(Name(request.method)) + " " + std::string(uri),
-                            .complete = carry_out,
-                            .payload = PayloadOf(request.method, uri, shown),
-                            .duration = duration});
+  Response accepted =
+      StartTask(editor, {.name = std::string(Name(request.method)) + " " + std::string(uri),
+                         .complete = carry_out,
+                         .payload = PayloadOf(request.method, uri, shown),
+                         .duration = later.duration});
+  later.is_task = accepted.status == 202;
+  return accepted;
 }
 
 Response Instance::Answer(const Request& request, std::string_view uri,
@@ -428,7 +431,9 @@ Response Instance::ServeStruck(const Request& request, std::string_view uri,
     RecordFault(*delay, request.method, uri, strikes.request);
   }
   const auto* const malformed = EffectOf<MalformedFault>(strikes);
-  if (strikes.fault != nullptr && malformed == nullptr) {
+  const auto* const task = EffectOf<TaskFault>(strikes);
+  // Those two strike only some answers.
+  if (strikes.fault != nullptr && malformed == nullptr && task == nullptr) {
     RecordFault(*strikes.fault, request.method, uri, strikes.request);
   }
 
@@ -436,8 +441,16 @@ Response Instance::ServeStruck(const Request& request, std::string_view uri,
   const auto* const drop = EffectOf<DropFault>(strikes);
   if (const auto* const status = EffectOf<StatusFault>(strikes); status != nullptr) {
     response = FaultResponse(*status, uri);
+  } else if (task != nullptr) {
+    Later later{.duration = task->duration};
+    response = Serve(request, uri, &later);
+    if (later.is_task) {
+      RecordFault(*strikes.fault, request.method, uri, strikes.request);
+    } else {
+      faults_.TakeBack(strikes);
+    }
   } else if (drop == nullptr || *drop == DropFault::kAnswer) {
-    response = Serve(request, uri, EffectOf<TaskFault>(strikes));
+    response = Serve(request, uri);
   }
   response.dropped = drop != nullptr;
   if (response.dropped && response.event_stream != 0) {

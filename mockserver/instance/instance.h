@@ -138,9 +138,15 @@ class Instance final : public InstanceCore {
                    std::string_view password) const override;
 
  private:
-  // Handles a request that no fault strikes, or one that `later` makes a task. REQUIRES: `uri` is
-  // canonical.
-  Response Serve(const Request& request, std::string_view uri, const TaskFault* later = nullptr);
+  // That a request is to become a task.
+  struct Later {
+    std::chrono::milliseconds duration;
+    // Set where it became one.
+    bool is_task = false;
+  };
+  // Handles a request that no fault strikes, or one that `later`, unless null, makes a task.
+  // REQUIRES: `uri` is canonical.
+  Response Serve(const Request& request, std::string_view uri, Later* later = nullptr);
   Response ServeStruck(const Request& request, std::string_view uri, const Strikes& strikes);
   void RecordFault(const Fault& fault, Method method, std::string_view uri, std::uint64_t number);
 
@@ -148,7 +154,7 @@ class Instance final : public InstanceCore {
   // not log in.
   // Answers by a task where the request would succeed at once.
   Response AnswerLater(const Request& request, std::string_view uri, const Principal* principal,
-                       std::chrono::milliseconds duration);
+                       Later& later);
   Response Answer(const Request& request, std::string_view uri, const Principal* principal);
   Response Get(const Request& request, std::string_view uri, bool queries,
                const Principal* principal);

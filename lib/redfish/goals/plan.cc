@@ -154,6 +154,10 @@ class Runner {
     if (reply.status < 300) {
       const std::string name = TextAt(step, "keep");
       if (!name.empty()) {
+        if (reply.status == kAccepted) {
+          return runtime::FailedPrecondition(
+              "a task does not tell what it made, which is to be kept");
+        }
         uris_["$" + name] = CanonicalUri(reply.location);
         tokens_[name] = reply.token;
       }
@@ -179,7 +183,7 @@ class Runner {
       client_.Wait(options_.pause);
       shown_.Forget();
       const Json* const now = shown_.Find(uri);
-      if (now == nullptr) return absl::OkStatus();
+      if (now == nullptr) return runtime::Unavailable(uri + " does not show itself");
       state = TextAt(*now, "TaskState");
     }
     if (kWorking.contains(state)) return runtime::Unavailable(uri + " stays " + state);

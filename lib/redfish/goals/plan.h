@@ -18,7 +18,7 @@
 //   "shows": X         a refusal with 400 or 409 is success if X holds when looked at again
 //
 // Where a request is answered with 202 and a Task, the expert looks at the task and waits until its
-// work is over (DSP0266, "Asynchronous operations").
+// work is over (DSP0266, "Asynchronous operations"). A step that keeps something is refused then.
 #pragma once
 
 #include <chrono>
@@ -92,7 +92,7 @@ absl::Status CheckPlan(const Plan& plan);
 
 // FAILED_PRECONDITION naming the step and the answer: the service refused it, or its task failed.
 // UNAVAILABLE: no lasting answer came in all attempts, the condition of a WAIT did not come to
-// hold, or a task's work did not end.
+// hold, or a task's work did not end or cannot be seen.
 absl::StatusOr<PlanOutcome> RunPlan(const Plan& plan, PlanClient& client, PlanOptions options = {});
 
 // These functions find the candidate that equals a request. They lead from an expert's requests to

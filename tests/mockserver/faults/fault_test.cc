@@ -231,19 +231,38 @@ TEST_CASE("A task may be over at once, and its request still has been made once 
   REQUIRE(Count(instance, redfish::kBootRecord) == 1);
 }
 
-TEST_CASE("What fails, reads, logs in or is a task anyway becomes no task") {
-  Instance instance = WithFault({{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 500}});
+TEST_CASE("What fails, reads, logs in or is about a task becomes none, and is no strike") {
+  Instance instance =
+      WithFault({{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 9'000}, {"count", 1}});
   Instance sound(WorldOf("openbmc-stock"));
   REQUIRE(Get(instance, kOpenBmcSystem).status == 200);
-  REQUIRE(instance.history().empty());
   const Json unknown = {{"Colour", "red"}};
   REQUIRE(Bytes(Patch(instance, kOpenBmcSystem, unknown)) ==
           Bytes(Patch(sound, kOpenBmcSystem, unknown)));
   REQUIRE(LogIn(instance, "root", kPasswordOfAll).status == 201);
-  Instance volumes(WorldOf("hpe-dl380a-gen12"), {.faults = instance.faults()});
-  const Response deleted = Delete(volumes, "/redfish/v1/Systems/1/Storage/DE010000/Volumes/1");
+  REQUIRE(Count(instance, kFaultRecord) == 0);
+  const Response accepted = Patch(instance, kOpenBmcSystem, {{"LocationIndicatorActive", true}});
+  REQUIRE(accepted.status == 202);
+  REQUIRE(Count(instance, kFaultRecord) == 1);
+  REQUIRE(Delete(instance, accepted.location).status < 202);
+  instance.Advance(std::chrono::seconds(9));
+  REQUIRE(At(instance, kOpenBmcSystem, "/LocationIndicatorActive") == false);
+}
+
+TEST_CASE("A task that the service starts anyway is the only one, and shows no passwords") {
+  const Json fault = {{"name", "task"}, {"path", "/redfish/v1/**"}, {"task_ms", 500}};
+  Instance instance(WorldOf("hpe-dl380a-gen12"), {.faults = Faults(Json::array({fault}))});
+  const Response deleted = Delete(instance, "/redfish/v1/Systems/1/Storage/DE010000/Volumes/1");
   REQUIRE(deleted.status == 202);
   REQUIRE(deleted.json->at("Name") == "Delete volume");
+  const Response made = Post(instance, kAccounts,
+                             {{"UserName", "kim"},
+                              {"Password", "Deep-9-down"},
+                              {"RoleId", "Operator"},
+                              {"Oem", {{"Hpe", {{"Password", "Deep-9-down"}}}}}});
+  REQUIRE(made.status == 202);
+  REQUIRE(made.json->dump().find("kim") != std::string::npos);
+  REQUIRE(made.json->dump().find("Deep-9-down") == std::string::npos);
 }
 
 TEST_CASE("A task carries its request out though the user has logged out meanwhile") {

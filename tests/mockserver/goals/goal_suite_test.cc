@@ -289,7 +289,7 @@ TEST_CASE("Expert plans reach their goals on a service that makes each change by
           REQUIRE(outcome.ok());
           REQUIRE(instance.Evaluate().satisfied);
           REQUIRE(instance.Evaluate().collateral == 0);
-          // Where time passes between requests, a change may come by itself that is asked for else.
+          // Time that passes may bring what the plan would otherwise have to ask for.
           REQUIRE(outcome->mutations <= episode.optimum);
         }
       }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redfish/goals/plan.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "redfish/capture/uri.h"
@@ -94,6 +96,50 @@ TEST_CASE("A copy without a place to copy from is refused") {
     REQUIRE(
         absl::IsInvalidArgument(CheckPlan({{{"method", "PATCH"}, {"uri", kBox}, {"copy", copy}}})));
   }
+}
+
+TEST_CASE("An expert waits for a task's work, and says when that failed or cannot be seen") {
+  const std::string uri = "/redfish/v1/TaskService/Tasks/7";
+  // Answers a change with the first state, and looks at the task with the others. An empty state
+  // is a task that is not there.
+  class Tasking final : public PlanClient {
+   public:
+    Tasking(std::string task, std::vector<std::string> states)
+        : uri_(std::move(task)), states_(std::move(states)) {}
+    PlanReply Send(const PlanRequest& request) override {
+      const std::string& state = states_.at(std::min(next_++, states_.size() - 1));
+      const int status = request.method != "GET" ? 202 : state.empty() ? 404 : 200;
+      return {.status = status,
+              .body = {{"@odata.id", uri_}, {"TaskState", state}},
+              .location = uri_ + "/Monitor",
+              .token = ""};
+    }
+    void Wait(std::chrono::seconds) override { ++waits_; }
+    int waits() const { return waits_; }
+
+   private:
+    const std::string uri_;
+    const std::vector<std::string> states_;
+    std::size_t next_ = 0;
+    int waits_ = 0;
+  };
+  const Json step = {{"method", "PATCH"}, {"uri", kBox}, {"body", {{"Label", "x"}}}};
+  const auto run = [&](std::vector<std::string> states, const Json& one) {
+    Tasking service(uri, std::move(states));
+    const absl::Status status = RunPlan({one}, service, {.looks = 4}).status();
+    return std::pair(status.code(), service.waits());
+  };
+  using Code = absl::StatusCode;
+  REQUIRE(run({"Completed"}, step) == std::pair(Code::kOk, 0));
+  // It goes on when somebody restarts the system, which the plan may do next.
+  REQUIRE(run({"Starting"}, step) == std::pair(Code::kOk, 0));
+  REQUIRE(run({"New", "Running", "Completed"}, step) == std::pair(Code::kOk, 2));
+  REQUIRE(run({"Running", "Exception"}, step) == std::pair(Code::kFailedPrecondition, 1));
+  REQUIRE(run({"Running", ""}, step) == std::pair(Code::kUnavailable, 1));
+  REQUIRE(run({"Running"}, step) == std::pair(Code::kUnavailable, 4));
+  Json keeping = step;
+  keeping["keep"] = "own";
+  REQUIRE(run({"Completed"}, keeping) == std::pair(Code::kFailedPrecondition, 0));
 }
 
 TEST_CASE("A step for each member reads a collection that expands with one request") {
