@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <system_error>
 
 #include "platform/runtime/file_failure.h"
@@ -200,12 +199,8 @@ absl::StatusOr<SharedBytes> ReadSharedFile(const std::string& path, std::size_t 
   if (!S_ISREG(info.st_mode)) return InvalidArgument(path + " is no plain file");
   const auto size = static_cast<std::size_t>(info.st_size);
   if (size > max_bytes) return TooLarge(path, max_bytes);
-  std::shared_ptr<char> memory;
-  try {
-    memory = NewLargeMemory(size);
-  } catch (const std::bad_alloc&) {
-    return ResourceExhausted(path + ": no memory for " + std::to_string(size) + " bytes");
-  }
+  // Without memory the process ends, as elsewhere: a status could be taken for a damaged file.
+  const std::shared_ptr<char> memory = NewLargeMemory(size);
   if (size >= kLargeBytes) SetDirect(descriptor.get(), true);
   const std::size_t room = (size + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
   std::size_t filled = 0;

@@ -36,7 +36,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 
 // The same for a plain file, straight into memory of its own (large_memory.h). `arrived` is called
 // with its bytes from first to last, part by part while later ones are read. INVALID_ARGUMENT for
-// what is no plain file, and RESOURCE_EXHAUSTED also where there is no memory.
+// what is no plain file.
 absl::StatusOr<SharedBytes> ReadSharedFile(const std::string& path, std::size_t max_bytes,
                                            const std::function<void(const SharedBytes&)>& arrived);
 

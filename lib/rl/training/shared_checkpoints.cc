@@ -421,12 +421,12 @@ absl::StatusOr<CheckpointManifest> SharedCheckpoints::Agree() const {
 }
 
 absl::StatusOr<std::set<std::int64_t>> SharedCheckpoints::AgreeOnBest(std::int64_t last) const {
-  if (keep_.best == 0) return std::set<std::int64_t>();
-  // The manifest and the name of each piece that this folder has.
+  // The manifest and the name of each piece that this folder has. Ranks that keep no best ones
+  // take part as well, since not all may have been told to keep none.
   Lists own;
   std::vector<std::string> problems;
   std::vector<CheckpointManifest> manifests;
-  if (keeps()) manifests = folder_.Manifests(problems);
+  if (keeps() && keep_.best > 0) manifests = folder_.Manifests(problems);
   for (const CheckpointManifest& manifest : manifests) {
     if (!manifest.mean_return || manifest.number > last) continue;
     for (const auto& [name, digest] : manifest.Pieces()) {
@@ -445,6 +445,9 @@ absl::StatusOr<std::set<std::int64_t>> SharedCheckpoints::AgreeOnBest(std::int64
     for (std::size_t i = 0; i < texts.size(); ++i) held[texts[i]].insert(names[i]);
   }
   std::vector<CheckpointManifest> whole;
+  // What may become whole again once folders that are away come back.
+  std::vector<CheckpointManifest> own_parts;
+  const std::set<std::string> own_texts(own[0].begin(), own[0].end());
   for (const auto& one : held) {
     SHOAL_ASSIGN_OR_RETURN(CheckpointManifest manifest,
                            ParseManifest(one.first, "what a rank sent"));
@@ -452,9 +455,14 @@ absl::StatusOr<std::set<std::int64_t>> SharedCheckpoints::AgreeOnBest(std::int64
     if (std::all_of(pieces.begin(), pieces.end(),
                     [&one](const auto& piece) { return one.second.contains(piece.first); })) {
       whole.push_back(std::move(manifest));
+    } else if (own_texts.contains(one.first)) {
+      own_parts.push_back(std::move(manifest));
     }
   }
-  return CheckpointFolder::BestOf(std::move(whole), keep_.best);
+  own_parts.insert(own_parts.end(), whole.begin(), whole.end());
+  std::set<std::int64_t> best = CheckpointFolder::BestOf(std::move(whole), keep_.best);
+  best.merge(CheckpointFolder::BestOf(std::move(own_parts), keep_.best));
+  return best;
 }
 
 absl::Status SharedCheckpoints::Settle() {

@@ -123,7 +123,8 @@ class SharedCheckpoints {
   // Collective. Returns the manifest with all digests.
   absl::StatusOr<CheckpointManifest> Agree() const;
   // Collective. Returns the numbers of the best checkpoints up to `last` that are whole, all
-  // folders together.
+  // folders together, and of better ones of which this folder has a part while another part is
+  // away.
   absl::StatusOr<std::set<std::int64_t>> AgreeOnBest(std::int64_t last) const;
 
   const CheckpointFolder folder_;
