@@ -59,6 +59,8 @@ class HostService final : public RedfishService {
   ~HostService() override;
 
   // Logs in before the first episode.
+  // A real host is as it is. Jobs that have it fail are refused before (FindAddresses).
+  absl::Status SetFaults(const ServiceFaults&) override { return absl::OkStatus(); }
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;

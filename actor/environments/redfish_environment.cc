@@ -2,6 +2,8 @@
 #include "actor/environments/redfish_environment.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -96,10 +98,12 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   others_.clear();
   actions_.clear();
   recording_ = {};
-  if (const FaultOptions& faults = tasks_->options.faults; faults.any()) {
+  limit_ = tasks_->limits[pair_];
+  if (const FaultOptions& worst = tasks_->options.faults; worst.any()) {
     runtime::Random random(runtime::DeriveSeed(tasks_->seed, "faults"), number);
-    if (absl::Status set = service_->SetFaults(DrawFaults(faults, random, start.fault_share));
-        !set.ok()) {
+    const ServiceFaults faults = DrawFaults(worst, random, start.fault_share);
+    limit_ = std::min(limit_ + WaitingOf(faults), tasks_->options.episode_limit);
+    if (absl::Status set = service_->SetFaults(faults); !set.ok()) {
       done(std::move(set));
       return;
     }
@@ -116,6 +120,17 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
         progress_ = *progress;
         done(Transition{.observation = Observe()});
       });
+}
+
+std::int64_t RedfishEnvironment::WaitingOf(const ServiceFaults& faults) const {
+  const EnvironmentOptions& options = tasks_->options;
+  if (!faults.task || options.limit_per_expert_request <= 0) return 0;
+  const auto waits =
+      static_cast<double>(std::chrono::ceil<std::chrono::seconds>(*faults.task).count()) /
+      static_cast<double>(options.wait_seconds);
+  // An expert waits and looks until each task is over.
+  const double requests = 2 * std::ceil(waits) * static_cast<double>(episode_.optimum);
+  return static_cast<std::int64_t>(std::ceil(options.limit_per_expert_request * requests));
 }
 
 absl::Status RedfishEnvironment::WatchOthers(std::uint64_t number) {
@@ -331,7 +346,7 @@ Transition RedfishEnvironment::Conclude(const redfish::Progress& progress) {
                                       .before = progress_,
                                       .after = progress,
                                       .milestone_count = episode_.milestone_count,
-                                      .last = steps_ >= tasks_->limits[pair_],
+                                      .last = steps_ >= limit_,
                                       .repeated = last_repeated_});
   progress_ = progress;
   if (verdict.ends && start_.evaluation && episode_.watch) {
@@ -383,7 +398,7 @@ Observation RedfishEnvironment::Observe() {
   observation.numeric.assign(static_cast<std::size_t>(kObservationSize), 0.0F);
   observation.numeric[StatusClass(last_status_)] = 1.0F;
   observation.numeric[5] = last_mutated_ ? 1.0F : 0.0F;
-  const float used = static_cast<float>(steps_) / static_cast<float>(tasks_->limits[pair_]);
+  const float used = static_cast<float>(steps_) / static_cast<float>(limit_);
   observation.numeric[6] = 1.0F - used;
   observation.numeric[7] = used;
   if (draft_.is_open()) {

@@ -114,6 +114,8 @@ class RedfishEnvironment final : public Environment {
   // Returns the episode of `pair` that begins; `number` seeds what is drawn.
   absl::StatusOr<redfish::Episode> FindEpisode(const EpisodeStart& start, std::size_t pair,
                                                std::uint64_t number) const;
+  // Returns how many further requests an episode may take, since it has to wait for tasks.
+  std::int64_t WaitingOf(const ServiceFaults& faults) const;
   // Has the service watch the goals of the capture's other pairs. Returns the service's errors.
   absl::Status WatchOthers(std::uint64_t number);
   // Returns what the last request achieved of other goals.
@@ -143,6 +145,8 @@ class RedfishEnvironment final : public Environment {
   const bool hindsight_;
 
   std::size_t pair_ = 0;
+  // Of the running episode: that of its pair, and what waiting for tasks takes.
+  std::int64_t limit_ = 0;
   SeenResources resources_ = SeenResources(response_cache_->candidates);
   RequestDraft draft_ = RequestDraft(response_cache_->part_lists,
                                      static_cast<std::size_t>(tasks_->options.read_values));

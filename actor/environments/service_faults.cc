@@ -22,7 +22,9 @@ void FaultOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 600'000});
   visitor.Knob("tasks", tasks,
-               {.help = "share of episodes in which each change is answered 202 and made by a task",
+               {.help = "share of episodes on simulated services in which each change is answered "
+                        "202 and made by "
+                        "a task",
                 .min = 0,
                 .max = 1});
   visitor.Knob(

@@ -237,6 +237,33 @@ TEST_CASE("Each episode has a rate of failures of its own, the same whenever it 
   REQUIRE(seen.size() >= 5);
 }
 
+TEST_CASE("Only episodes that have to wait for tasks have a higher limit") {
+  constexpr std::int64_t kLimit = 4;
+  constexpr std::int64_t kHighest = 12;
+  // Whatever the goal, none is reached by reading the system, unless it holds.
+  const auto lengths = [&](const FaultOptions& faults) {
+    auto tasks = std::make_shared<RedfishTasks>(*TasksWith(faults));
+    tasks->options.limit_per_expert_request = 1.5;
+    tasks->options.episode_limit = kHighest;
+    tasks->limits.assign(tasks->pairs.size(), kLimit);
+    Player player(std::make_unique<InProcessService>(Data().worlds), nullptr, tasks);
+    std::set<std::int64_t> seen;
+    for (std::uint64_t episode = 0; episode < 40; ++episode) {
+      Transition transition = player.Reset({.environment_id = 1, .episode = episode});
+      while (transition.end == End::kNone) transition = player.Step(GetSystem());
+      const EpisodeFacts facts = player.environment().facts();
+      if (!facts.success) seen.insert(facts.steps);
+    }
+    return seen;
+  };
+  REQUIRE(lengths({}) == std::set<std::int64_t>{kLimit});
+  // A task that takes up to one wait adds a wait and a look for each mutation, half as many again.
+  const std::set<std::int64_t> waiting = lengths({.tasks = 1, .task_ms = 5'000});
+  REQUIRE(waiting.contains(kLimit));
+  REQUIRE(waiting.contains(kLimit + 3));
+  REQUIRE(*waiting.rbegin() <= kHighest);
+}
+
 TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
   HttpServers servers(Data().worlds);
   boost::asio::io_context context;
