@@ -20,6 +20,49 @@
 #include "tests/replay/shard_server.h"
 
 namespace shoal::learner {
+namespace {
+
+// A learner of one rank with checkpoints of updates 0, 3 and 6, which judges evaluations.
+LearnerSetup JudgedByEvaluations(const doubles::TemporaryFolder& folder,
+                                 replay::ShardServer& shard) {
+  Fill(shard.shard(), 1);
+  Fill(shard.shard(), 2);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 8;
+  setup.learner.breaker.evaluation_deviations = 3;
+  setup.learner.breaker.evaluation_patience = 1;
+  setup.learner.breaker.evaluation_window = 5;
+  setup.learner.breaker.probation_updates = 1;
+  return setup;
+}
+
+// Runs the learner, and in its n-th sum, which is in the n-th update, reports the evaluation.
+void RunWithEvaluations(const LearnerSetup& setup,
+                        const std::map<int, parameters::EvaluationReport>& reports) {
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    const auto report = reports.find(sum);
+    if (report == reports.end()) return;
+    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test", report->second,
+                                       std::chrono::seconds(30))
+                .ok());
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+}
+
+// Returns the updates that the learner made, and 0 for each verdict of the breaker.
+std::vector<int> UpdatesOf(const LearnerSetup& setup) {
+  std::vector<int> updates;
+  for (const nlohmann::json& line : Lines(setup)) {
+    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
+  }
+  return updates;
+}
+
+}  // namespace
 
 TEST_CASE(
     "a rollback goes to the newest whole checkpoint, condemns what was published since, and goes "
@@ -65,23 +108,10 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "an evaluation far below those before leads back to the best checkpoint, and one of a "
-    "condemned "
-    "version to none") {
+    "a bad evaluation leads back to the best checkpoint, and one of a condemned version to none") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
-  Fill(shard.shard(), 1);
-  Fill(shard.shard(), 2);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
-  setup.learner.checkpoint_every_updates = 3;
-  setup.learner.checkpoint_every_seconds = 1e6;
-  setup.learner.updates = 8;
-  setup.learner.breaker.evaluation_deviations = 3;
-  setup.learner.breaker.evaluation_patience = 1;
-  setup.learner.breaker.evaluation_window = 5;
-  setup.learner.breaker.probation_updates = 1;
-  // The n-th sum is in the n-th update.
+  const LearnerSetup setup = JudgedByEvaluations(folder, shard);
   const std::map<int, parameters::EvaluationReport> reports = {
       {2, {.version = {1, 1}, .mean_return = 100, .episodes = 20}},
       {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
@@ -89,26 +119,30 @@ TEST_CASE(
       {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
       {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
   // All but those of version 7 are good, and the checkpoint of update 3 has the best.
-  const absl::Status end = RunAlone(setup, [&](int sum) {
-    const auto report = reports.find(sum);
-    if (report == reports.end()) return;
-    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test", report->second,
-                                       std::chrono::seconds(30))
-                .ok());
-  });
-  INFO(end);
-  REQUIRE(end.ok());
-  std::vector<int> updates;
+  RunWithEvaluations(setup, reports);
   for (const nlohmann::json& line : Lines(setup)) {
-    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
-    if (updates.back() != 0) continue;
+    if (!line.contains("action")) continue;
     REQUIRE(line["reason"] == "evaluation_return");
     REQUIRE(line["action"] == "roll_back");
   }
-  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 4, 5, 6, 7, 8});
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 4, 5, 6, 7, 8});
   const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
   REQUIRE_FALSE(quarantine.Contains({1, 3}));
   REQUIRE(quarantine.Contains({1, 4}));
+}
+
+TEST_CASE("the best checkpoint is gone back to although its evaluation came before it was saved") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  LearnerSetup setup = JudgedByEvaluations(folder, shard);
+  setup.learner.breaker.evaluation_patience = 2;
+  setup.learner.breaker.soften_updates = 0;
+  // The checkpoint of update 6 is the first after the best, and update 5 the last that could tell.
+  RunWithEvaluations(setup, {{2, {.version = {1, 1}, .mean_return = 90, .episodes = 20}},
+                             {5, {.version = {1, 4}, .mean_return = 100, .episodes = 20}},
+                             {7, {.version = {1, 6}, .mean_return = 10, .episodes = 20}},
+                             {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}});
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
 }
 
 TEST_CASE("a checkpoint between two symptoms is not gone back to, and is removed") {
@@ -134,11 +168,7 @@ TEST_CASE("a checkpoint between two symptoms is not gone back to, and is removed
   INFO(end);
   REQUIRE(end.ok());
   REQUIRE(newest == 3);
-  std::vector<int> updates;
-  for (const nlohmann::json& line : Lines(setup)) {
-    updates.push_back(line.contains("action") ? 0 : line["update"].get<int>());
-  }
-  REQUIRE(updates == std::vector<int>{1, 2, 3, 4, 5, 0, 6, 0, 0, 4, 5, 6, 7, 8});
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 0, 6, 0, 0, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE("training that cannot be saved ends with OUT_OF_RANGE and leaves the last checkpoint") {

@@ -76,8 +76,8 @@ bool ComesFirst(const Candidate& a, const Candidate& b, const CheckpointChoice& 
     return choice.rather_best && found && found->is_of_evaluation ? std::optional(found->value)
                                                                   : std::nullopt;
   };
+  if (evaluated(a) != evaluated(b)) return evaluated(a) > evaluated(b);
   if (later(a) != later(b)) return later(b);
-  if (!later(a) && evaluated(a) != evaluated(b)) return evaluated(a) > evaluated(b);
   if (a.manifest.number != b.manifest.number) {
     return later(a) ? a.manifest.number < b.manifest.number : a.manifest.number > b.manifest.number;
   }

@@ -55,7 +55,8 @@ struct CheckpointChoice {
   std::optional<std::int64_t> number = {};
   // Those up to this number come before later ones, of which the oldest comes first.
   std::optional<std::int64_t> rather_up_to = {};
-  // Of the former, those that evaluations returned most of come first.
+  // Before all others come those that evaluations were made of, whatever their number, and of these
+  // the one with the highest return.
   bool rather_best = false;
 };
 
