@@ -115,7 +115,9 @@ void CircuitBreakerOptions::Visit(runtime::Visitor& visitor) {
   visitor.Knob("soften_rate", soften_rate,
                {.help = "factor of the learning rate while it is softened", .min = 0, .max = 1});
   visitor.Knob("soften_kl_penalty", soften_kl_penalty,
-               {.help = "factor of algorithm.kl_coefficient while learning is softened", .min = 1});
+               {.help = "factor of algorithm.kl_coefficient, which asynchronous gradients exclude, "
+                        "while learning is softened",
+                .min = 1});
   visitor.Knob("soften_updates", soften_updates,
                {.help = "healthy updates in a row after which softening ends; 0: never soften",
                 .unit = "updates",

@@ -20,9 +20,10 @@
 //   kClosed    Updates go on as usual.
 //   kSoftened  A symptom goes on: a lasting one has counted half its patience, or soften_skips of
 //              the last `window` updates were undone. The learning rate is scaled by rate_factor(),
-//              and a penalty on the KL by kl_factor(). The breaker closes after soften_updates
-//              updates in a row that are accepted while no lasting symptom counts. max_skips
-//              updates that are undone before that, in a row or not, lead to a rollback.
+//              and a penalty on the KL, which asynchronous gradients exclude, by kl_factor(). The
+//              breaker closes after soften_updates updates in a row that are accepted while no
+//              lasting symptom counts. max_skips updates that are undone before that, in a row or
+//              not, lead to a rollback.
 //   kOpen      A rollback was ordered, and no update may be judged before RolledBack.
 //   kHalfOpen  Probation after a rollback: the next probation_updates updates use a learning rate
 //              scaled by rate_factor(). The breaker closes after them. Gradient norms from before

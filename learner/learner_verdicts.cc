@@ -91,9 +91,10 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
 void Learner::ReportSoftening() const {
   const Parts& parts = *parts_;
   const std::int64_t update = parts.trainer->updates();
+  // There is no penalty on the KL where gradients are asynchronous.
+  const double kl_factor = setup_.learner.asynchronous() ? 1 : parts.breaker->kl_factor();
   spdlog::warn("event=softened update={} reason={} rate_factor={} kl_factor={}", update,
-               ToString(*parts.verdict.symptom), parts.breaker->rate_factor(),
-               parts.breaker->kl_factor());
+               ToString(*parts.verdict.symptom), parts.breaker->rate_factor(), kl_factor);
   if (parts.reports != nullptr) parts.reports->RecordSoftening(update, *parts.verdict.symptom);
 }
 

@@ -129,6 +129,10 @@ TEST_CASE("what asynchronous gradients exclude is refused by the name of its kno
     setup.algorithm.update_epochs = 3;
     named = "learner.gradients: ";
   }
+  SECTION("a penalty on the KL, which a softened learner would raise") {
+    setup.algorithm.kl_coefficient = 0.5;
+    named = "learner.gradients: asynchronous ones do not go together with algorithm.kl_coefficient";
+  }
   const absl::Status refused = RunAlone(setup, {});
   INFO(refused);
   REQUIRE(absl::IsInvalidArgument(refused));
