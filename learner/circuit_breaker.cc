@@ -404,8 +404,11 @@ bool CircuitBreaker::AnyCounts() const {
                      [](const Course& course) { return course.count > 0; });
 }
 
-bool CircuitBreaker::healthy() const {
-  return state_ == BreakerState::kClosed && skips_in_a_row_ == 0 && !AnyCounts();
+bool CircuitBreaker::healthy() const { return state_ == BreakerState::kClosed && healthy_at_end(); }
+
+bool CircuitBreaker::healthy_at_end() const {
+  const bool proven = state_ == BreakerState::kClosed || state_ == BreakerState::kSoftened;
+  return proven && skips_in_a_row_ == 0 && !AnyCounts();
 }
 
 double CircuitBreaker::rate_factor() const {

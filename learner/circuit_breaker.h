@@ -177,6 +177,8 @@ class CircuitBreaker {
   // symptom counts, the last update was not undone, and learning is neither softened nor in
   // probation.
   bool healthy() const;
+  // The same of what training ends with, which softened learning does not keep from being saved.
+  bool healthy_at_end() const;
   // By what to scale the learning rate of the next update.
   double rate_factor() const;
   // By what to scale the coefficient of a penalty on the KL in it.

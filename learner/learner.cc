@@ -202,7 +202,7 @@ absl::Status Learner::Finish() {
   parts_->sampler->Close();
   // Parameters that were trained since the last version are another one.
   if (TrainedNumber() != parts_->published_number) ++parts_->version.step;
-  absl::Status saved = parts_->breaker->healthy() ? SaveCheckpoint() : absl::OkStatus();
+  absl::Status saved = parts_->breaker->healthy_at_end() ? SaveCheckpoint() : absl::OkStatus();
   if (saved.ok()) saved = Settle();
   if (saved.ok() && parts_->quarantine_waits) saved = parts_->quarantine->Write();
   if (rank() == 0) {

@@ -214,6 +214,7 @@ TEST_CASE("an update that was undone is no checkpoint, and the next healthy one 
   Pass(breaker, 3);
   REQUIRE(breaker.Judge({.finite = false}).action == Action::kSkip);
   REQUIRE_FALSE(breaker.healthy());
+  REQUIRE_FALSE(breaker.healthy_at_end());
   Pass(breaker, 1);
   REQUIRE(breaker.healthy());
 }
@@ -229,6 +230,7 @@ TEST_CASE("in probation the learning rate is scaled and no checkpoint is written
   for (std::int64_t update = 0; update < options.probation_updates; ++update) {
     REQUIRE(breaker.rate_factor() == 0.25);
     REQUIRE_FALSE(breaker.healthy());
+    REQUIRE_FALSE(breaker.healthy_at_end());
     Pass(breaker, 1);
   }
   REQUIRE(breaker.rate_factor() == 1);
@@ -254,6 +256,7 @@ TEST_CASE("a lasting symptom softens at half its patience, until none has counte
     REQUIRE(breaker.rate_factor() == 0.25);
     REQUIRE(breaker.kl_factor() == 3);
     REQUIRE_FALSE(breaker.healthy());
+    REQUIRE(breaker.healthy_at_end() == (update >= 2));
     const Verdict next = breaker.Judge(Healthy());
     REQUIRE_FALSE(next.softens);
     REQUIRE_FALSE(next.symptom);

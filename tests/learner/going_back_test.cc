@@ -145,6 +145,28 @@ TEST_CASE("the best checkpoint is gone back to although its evaluation came befo
   REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
 }
 
+TEST_CASE("training that ends while it is softened, and shows nothing, leaves a last checkpoint") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  // The sixth round is undone, and no checkpoint of update 6 is saved.
+  Insert(shard.shard(), 1, 0, 20, 1);
+  Insert(shard.shard(), 1, 20, 4, kTooMuch);
+  Insert(shard.shard(), 1, 24, 12, 1);
+  LearnerSetup setup = RollingBackAtOnce(folder, shard);
+  setup.learner.breaker.max_skips = 3;
+  setup.learner.breaker.soften_skips = 1;
+  std::int64_t newest = -1;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum == 5) AwaitCheckpoint(setup, 3);
+    if (sum == 9) newest = NewestCheckpoint(setup);
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 0, 0, 6, 7, 8});
+  REQUIRE(newest == 3);
+  REQUIRE(NewestCheckpoint(setup) == 8);
+}
+
 TEST_CASE("a checkpoint between two symptoms is not gone back to, and is removed") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
