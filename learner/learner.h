@@ -91,10 +91,11 @@ struct LearnerSetup {
 
 class Learner {
  public:
-  // Resumes from the newest checkpoint, the run's own or else that of learner.start_from, increases
-  // the epoch, clones the demonstrations if there are any, publishes (epoch, 0), and connects to
-  // the replay shards in the background. INVALID_ARGUMENT and FAILED_PRECONDITION name the knob,
-  // file or address, NOT_FOUND a run to start from that has no checkpoint.
+  // Resumes from the run's newest checkpoint whose version is not condemned, or else from that of
+  // learner.start_from, increases the epoch, clones the demonstrations if there are any, publishes
+  // (epoch, 0), and connects to the replay shards in the background. INVALID_ARGUMENT and
+  // FAILED_PRECONDITION name the knob, file or address, NOT_FOUND a run to start from that has no
+  // checkpoint.
   static absl::StatusOr<std::unique_ptr<Learner>> Create(
       const LearnerSetup& setup, std::unique_ptr<collectives::GradientReducer> group);
   ~Learner();
@@ -137,6 +138,7 @@ class Learner {
   absl::Status JoinEpoch(bool may_stay);
   absl::Status Resume();
   struct LoadedCheckpoint {
+    std::int64_t number = 0;
     // That of its parameters.
     parameters::Version version;
     double environment_steps = 0;
@@ -149,11 +151,14 @@ class Learner {
     parameters::Version version;
     std::int64_t number = 0;
   };
-  // All ranks call these three together. The errors are those of ReadSharedCheckpoint and
+  // All ranks call these together. The errors are those of ReadSharedCheckpoint and
   // PolicyTrainer::Load, among them NOT_FOUND without a checkpoint.
   absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> MakeCheckpoints();
   absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(const std::string& folder,
                                                   const training::CheckpointChoice& choice = {});
+  // Loads the newest one of this run whose version is not condemned, and removes those after it,
+  // which a rollback would have. Where all are condemned, it is the oldest.
+  absl::StatusOr<LoadedCheckpoint> LoadNewest();
   // The folder of this run's own checkpoints.
   std::string CheckpointsFolder() const;
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and

@@ -75,7 +75,7 @@ std::optional<std::int64_t> CheckpointIn(const std::string& path) {
 absl::Status Learner::Resume() {
   const std::string& other = setup_.learner.start_from;
   SHOAL_ASSIGN_OR_RETURN(parts_->checkpoints, MakeCheckpoints());
-  absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(CheckpointsFolder());
+  absl::StatusOr<LoadedCheckpoint> loaded = LoadNewest();
   parts_->has_checkpoint = loaded.ok() && loaded->survives;
   if (loaded.ok()) parts_->saved = {loaded->version, TrainedNumber()};
   if (absl::IsNotFound(loaded.status()) && !other.empty()) {
@@ -91,6 +91,29 @@ absl::Status Learner::Resume() {
     return loaded.status();
   }
   return CompareRanks("at start");
+}
+
+absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadNewest() {
+  training::CheckpointChoice choice;
+  while (true) {
+    SHOAL_ASSIGN_OR_RETURN(const LoadedCheckpoint loaded,
+                           LoadCheckpoint(CheckpointsFolder(), choice));
+    // The folder of a rank that was away does not know what was condemned.
+    std::array<double, 1> condemned = {parts_->quarantine->Contains(loaded.version) ? 1.0 : 0.0};
+    SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(condemned)));
+    const bool none_before = choice.rather_up_to && loaded.number > *choice.rather_up_to;
+    if (condemned[0] > 0 && !none_before) {
+      spdlog::warn("event=checkpoint_condemned number={} version={}", loaded.number,
+                   parameters::ToString(loaded.version));
+      choice.rather_up_to = loaded.number - 1;
+      continue;
+    }
+    // The rollback that condemned them did not come to remove them.
+    if (choice.rather_up_to) {
+      SHOAL_RETURN_IF_ERROR(parts_->checkpoints->WithdrawAfter(loaded.number));
+    }
+    return loaded;
+  }
 }
 
 std::string Learner::CheckpointsFolder() const { return CheckpointsOf(setup_.run.path()); }
@@ -116,7 +139,7 @@ absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(
   const Note note = ParseNote(*text);
   spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
                note.environment_steps, runtime::Quoted(folder));
-  return LoadedCheckpoint{note.version, note.environment_steps,
+  return LoadedCheckpoint{found.checkpoint.number, note.version, note.environment_steps,
                           parts_->checkpoints->Survives(found)};
 }
 

@@ -83,6 +83,7 @@ absl::Status Learner::Start() {
                                     setup_.algorithm.name +
                                     ", which samples from replay while actors insert");
   }
+  SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
   SHOAL_RETURN_IF_ERROR(Resume());
   SHOAL_RETURN_IF_ERROR(JoinEpoch(/*may_stay=*/false));
   SHOAL_ASSIGN_OR_RETURN(
@@ -107,7 +108,6 @@ absl::Status Learner::Start() {
              .differences = options.publishes_differences()},
             parts.metrics));
   }
-  SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
   SHOAL_RETURN_IF_ERROR(ShareRecords());
   parts.breaker.emplace(options.breaker);
   const auto share_of = [&](std::int64_t of) {

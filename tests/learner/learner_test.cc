@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "learner/unrolls/quarantine.h"
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/transport/channel.h"
@@ -100,6 +101,31 @@ std::vector<std::pair<std::string, std::string>> RunApart(
     REQUIRE(end.ok());
   }
   return digests;
+}
+
+TEST_CASE(
+    "a group passes over a checkpoint that one folder knows to be condemned, and removes it") {
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder other;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  const std::vector<LearnerSetup> setups = {Setup(folder, shard.address()),
+                                            Setup(other, shard.address())};
+  RunApart(setups);
+  // As a rollback leaves it that is killed before it has removed what it goes back from.
+  auto quarantine = Quarantine::Read(setups[1].run.path() + "/quarantine").value();
+  quarantine.Add({.first = {1, kUpdates}, .last = {1, kUpdates}});
+  REQUIRE(quarantine.Write().ok());
+  Fill(shard.shard(), 2);
+  std::int64_t newest = -1;
+  const auto digests = RunApart(setups, [&](int) { newest = NewestCheckpoint(setups[0]); });
+  REQUIRE(newest == kUpdates - 1);
+  REQUIRE(digests[0] == digests[1]);
+  const std::vector<nlohmann::json> lines = Lines(setups[0]);
+  REQUIRE(lines.size() == kUpdates + 1);
+  REQUIRE(lines.back()["update"] == kUpdates);
+  REQUIRE(lines.back()["epoch"] == 2);
+  for (const LearnerSetup& setup : setups) REQUIRE(NewestCheckpoint(setup) == kUpdates);
 }
 
 TEST_CASE("ranks that share no folder go on with the same bits, although one folder is lost") {

@@ -196,12 +196,17 @@ absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
 }
 
 absl::Status CheckpointFolder::WithdrawAfter(std::int64_t number) const {
+  bool removed = false;
   for (const std::string& name : Names(root_)) {
     const bool writing = name.starts_with(kWritingPrefix);
     if (NumberOf(writing ? name.substr(kWritingPrefix.size()) : name) <= number) continue;
     SHOAL_RETURN_IF_ERROR(Remove(root_ + "/" + name));
+    removed = true;
   }
-  return absl::OkStatus();
+  const absl::Status synced = removed ? SyncFolder(root_) : absl::OkStatus();
+  return synced.ok() ? synced
+                     : runtime::Internal("what was removed from " + root_ +
+                                         " may still count: " + runtime::Message(synced));
 }
 
 absl::Status CheckpointFolder::Remove(const std::string& path) const {

@@ -54,7 +54,8 @@ class CheckpointFolder {
   // Makes a checkpoint count no longer, and removes it. INTERNAL where that fails, also on a full
   // disk.
   absl::Status Withdraw(std::int64_t number) const;
-  // Does so with all checkpoints after this number, be they whole or not.
+  // Does so with all checkpoints after this number, be they whole or not, for good: after a loss of
+  // power they do not come back.
   absl::Status WithdrawAfter(std::int64_t number) const;
   // Removes all but those to keep of the checkpoints up to the number `last`, and what was never
   // committed. Later ones stay: they are of a run that could not be loaded, and count for nothing
