@@ -15,15 +15,16 @@
 // A circuit breaker judges each update before it counts (circuit_breaker.h), on all ranks by the
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
 // What it condemns reaches neither parameters nor versions. While a symptom goes on, all ranks
-// train at a lower learning rate and with a higher penalty on the KL. A rollback loads the newest
-// checkpoint from before the symptom, or where returns show it the one that evaluations returned
-// most of. Without one from before, it is the oldest there is. Checkpoints are written only of
-// healthy parameters. Versions that were published after that checkpoint are excluded from replay
-// and from what this learner trains on (unrolls/quarantine.h), later checkpoints are removed, and
-// publication goes on under the next epoch, so that no version is published twice. Past the last
-// rollback, and in place of the first one in deterministic mode,
-// where actors wait for the next version of this epoch, Run returns OUT_OF_RANGE and leaves the
-// file "diverged", and Create returns OUT_OF_RANGE until somebody removes it.
+// train at a lower learning rate and with a higher penalty on the KL, if there is one. A rollback
+// loads the newest checkpoint from before the symptom, or where returns show it the one that
+// evaluations returned most of. Without one from before, it is the oldest there is. Checkpoints are
+// written only of healthy parameters. Versions that were published after that checkpoint are
+// excluded from replay and from what this learner trains on (unrolls/quarantine.h), later
+// checkpoints are removed, and publication goes on under the next epoch, or where the disk has no
+// room for it under the next step, so that no version is published twice. Past the last rollback,
+// and in place of the first one in deterministic mode, where actors wait for the next version of
+// this epoch, Run returns OUT_OF_RANGE and leaves the file "diverged", and Create returns
+// OUT_OF_RANGE until somebody removes it.
 //
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
