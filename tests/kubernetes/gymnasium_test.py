@@ -69,7 +69,7 @@ class Gymnasium(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not PYTHON.exists():
+    if not (PYTHON / "bin/python").exists():
         print("skipped: no .deps/gymnasium; type: deploy/install.sh install_gymnasium (0.3 GB)")
         sys.exit(network.SKIPPED)
     network.enter()
