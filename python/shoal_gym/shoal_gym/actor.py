@@ -33,6 +33,8 @@ class Actor:
         self._mode = Mode["ROW_MODE_EVALUATE" if evaluate else "ROW_MODE_TRAIN"]
         self._is_done = is_done
         self._server_epoch = None
+        # Why a server does not know the episodes under way, as metrics name it.
+        self._cut_by = "server_restarted"
         # The rows without an answer, by environment, the oldest first.
         self._pending = {environment_id: collections.deque() for environment_id in self._players}
         self._fenced = set()
@@ -58,6 +60,7 @@ class Actor:
                 print(f"event={event} server={address} reason={str(error)!r}", file=sys.stderr, flush=True)
             if moves:
                 self._server_epoch = None
+                self._cut_by = "server_changed"
                 continue
             pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
             time.sleep(pause * random.uniform(0.5, 1))
@@ -70,6 +73,9 @@ class Actor:
                 self._count_wait("connection")
                 self._servers.watch(address, ended, stream.close)
                 self._play(stream)
+            except Disconnected:
+                self._count_wait("inference")
+                raise
             finally:
                 ended.set()
                 stream.close()
@@ -130,9 +136,10 @@ class Actor:
             if known:
                 rows.extend(pending)
             elif environment_id not in self._fenced:
-                self._metrics.count_forgotten(0 if player.rests() else 1)
+                self._metrics.count_aborted(self._cut_by, 0 if player.rests() else 1)
                 rows.extend(player.begin_again())
             pending.clear()
+        self._cut_by = "server_restarted"
         return rows
 
     def _rows_of_the_rested(self):

@@ -139,13 +139,14 @@ def main():
     metrics = ActorMetrics()
     servers = _servers(arguments)
     with contextlib.ExitStack() as closing:
+        # Before environments are made, which may take long: an address in use is told at once.
+        _serve("--metrics", arguments.metrics, metrics.serve)
+        health = _serve("--health", arguments.health, HealthServer)
         environments = list(_make(arguments, closing))
         ended = _ended(arguments, closing, metrics)
         limit = None if arguments.evaluate else arguments.steps
         actor = Actor(servers, environment.spec_of(environments[0]), _players(arguments, environments, ended), ended,
                       bool(arguments.evaluate), lambda steps: limit is not None and steps >= limit, metrics)
-        _serve("--metrics", arguments.metrics, metrics.serve)
-        health = _serve("--health", arguments.health, HealthServer)
         if health:
             # What is called last ends first: whoever asks hears it before environments are closed, which may take long.
             closing.callback(health.stop)

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inference servers of a cluster, of which an actor uses one."""
+import re
 import sys
 import threading
 import time
 
 _SECONDS_BETWEEN_READS = 1
+_MAX_FILE_BYTES = 1 << 20
 
 
 def _read(file):
     """Blank lines and those that begin with # are left out, as in lib/platform/transport/address_list.h."""
     try:
-        with open(file, encoding="utf-8") as text:
-            lines = [line for line in text.read().splitlines() if line and not line.startswith("#")]
+        with open(file, "rb") as opened:
+            content = opened.read(_MAX_FILE_BYTES + 1)
+        if len(content) > _MAX_FILE_BYTES:
+            raise ValueError(f"{file} is larger than {_MAX_FILE_BYTES} bytes")
+        lines = [line for line in re.split(r"[\r\n]+", content.decode()) if line and not line.startswith("#")]
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{file} cannot be read: {error}") from error
     for line in lines:

@@ -17,7 +17,7 @@ _MACHINE = {"group": "machine", "draw": "labels"}
 
 
 class _ProcessUsage:
-    """Processor time and memory of this process, read whenever somebody asks."""
+    """Processor time and memory of this process, read whenever somebody asks. Without /proc there is no memory."""
 
     CPU = ("shoal_process_cpu_seconds_total", "Processors that each program keeps busy, all its processes together.")
     MEMORY = ("shoal_process_resident_bytes",
@@ -25,13 +25,19 @@ class _ProcessUsage:
 
     def collect(self):
         used = resource.getrusage(resource.RUSAGE_SELF)
-        with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[1])
-        for family, texts, value in ((CounterMetricFamily, self.CPU, used.ru_utime + used.ru_stime),
-                                     (GaugeMetricFamily, self.MEMORY, pages * os.sysconf("SC_PAGESIZE"))):
-            made = family(*texts, labels=("program",))
-            made.add_metric(("actor",), value)
-            yield made
+        yield self._made(CounterMetricFamily, self.CPU, used.ru_utime + used.ru_stime)
+        try:
+            with open("/proc/self/statm", encoding="ascii") as file:
+                pages = int(file.read().split()[1])
+        except OSError:
+            return
+        yield self._made(GaugeMetricFamily, self.MEMORY, pages * os.sysconf("SC_PAGESIZE"))
+
+    @staticmethod
+    def _made(family, texts, value):
+        made = family(*texts, labels=("program",))
+        made.add_metric(("actor",), value)
+        return made
 
 
 class ActorMetrics:
@@ -58,7 +64,7 @@ class ActorMetrics:
             group="where the time went", unit="share", title="environments wait for", draw="shares")
         self._waits = {reason: waits.labels(reason) for reason in ("environment", "inference", "connection")}
         aborted = self._counter("shoal_episodes_aborted_total", "Episodes that were cut off", "reason")
-        self._forgotten = aborted.labels("server_restarted")
+        self._aborted = {reason: aborted.labels(reason) for reason in ("server_restarted", "server_changed")}
         self._describe(_ProcessUsage.CPU[0], "counter", _ProcessUsage.CPU[1], unit="processors", title="processor time",
                        **_MACHINE)
         self._describe(_ProcessUsage.MEMORY[0], "gauge", _ProcessUsage.MEMORY[1], unit="bytes", title="resident memory",
@@ -95,9 +101,9 @@ class ActorMetrics:
     def count_fenced(self):
         self._fenced.inc()
 
-    def count_forgotten(self, episodes):
-        """Counts episodes that were cut off because their server does not know them."""
-        self._forgotten.inc(episodes)
+    def count_aborted(self, reason, episodes):
+        """Counts episodes that were cut off as their server was "server_restarted", or is another: "server_changed"."""
+        self._aborted[reason].inc(episodes)
 
     def serve(self, address):
         """Serves them at `address`, "host:port", for as long as the process lives. Raises OSError where it is in use."""

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.request
 from pathlib import Path
 
@@ -41,19 +42,32 @@ def await_that(holds):
         time.sleep(0.05)
 
 
+def text_at(address):
+    with urllib.request.urlopen(f"http://{address}/metrics") as answer:
+        return answer.read().decode()
+
+
+def samples_of(text):
+    """Returns each value by the name of its sample with its labels."""
+    return {name: float(value) for name, value in
+            (line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")}
+
+
+def played(test, servers, environments, is_done):
+    """Plays, and returns the text of metrics that is served afterwards."""
+    from shoal_gym.metrics import ActorMetrics
+    metrics = ActorMetrics()
+    play(test, servers, environments, is_done, metrics)
+    address = f"127.0.0.1:{free_port()}"
+    metrics.serve(address)
+    return text_at(address)
+
+
 class MetricsTest(unittest.TestCase):
     def samples(self, server, environments, steps):
-        """Plays, and returns what is served afterwards, by the name of each sample with its labels."""
         from shoal_gym.inference_servers import InferenceServers
-        from shoal_gym.metrics import ActorMetrics
-        metrics = ActorMetrics()
-        play(self, InferenceServers(server.address), environments, lambda taken: taken >= steps, metrics)
-        address = f"127.0.0.1:{free_port()}"
-        metrics.serve(address)
-        with urllib.request.urlopen(f"http://{address}/metrics") as answer:
-            self.text = answer.read().decode()
-        return {name: float(value) for name, value in
-                (line.rsplit(" ", 1) for line in self.text.splitlines() if line[0] != "#")}
+        self.text = played(self, InferenceServers(server.address), environments, lambda taken: taken >= steps)
+        return samples_of(self.text)
 
     def test_steps_episodes_and_returns_are_counted_under_the_names_that_shoal_reads(self):
         samples = self.samples(Server(self, lambda connection, row: OK), [Counting(2, True)], 6)
@@ -92,6 +106,15 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(samples['shoal_act_rows_total{status="fenced"}'], 1)
         self.assertEqual(samples["shoal_environments_fenced_total"], 1)
         self.assertEqual(samples['shoal_episodes_aborted_total{reason="server_restarted"}'], 1)
+        self.assertEqual(samples['shoal_episodes_aborted_total{reason="server_changed"}'], 0)
+
+    def test_a_system_that_does_not_tell_memory_leaves_it_out_and_nothing_else(self):
+        with unittest.mock.patch("shoal_gym.metrics.open", create=True, side_effect=FileNotFoundError) as opened:
+            samples = self.samples(Server(self, lambda connection, row: OK), [Counting(2, True)], 6)
+        self.assertEqual(opened.call_count, 1)
+        self.assertNotIn('shoal_process_resident_bytes{program="actor"}', samples)
+        self.assertGreater(samples['shoal_process_cpu_seconds_total{program="actor"}'], 0)
+        self.assertEqual(samples["shoal_environment_steps_total"], 6)
 
     def test_all_environments_share_the_time_of_the_thread(self):
         class Slow(Counting):
@@ -153,16 +176,29 @@ class ServersTest(unittest.TestCase):
         self.addCleanup(ended.set)
         silent, second = Server(self, judge), Server(self, lambda connection, row: OK)
         self.write(silent.address)
-        play(self, self.servers(0), [Counting(100, True)], lambda steps: len(second.taken) >= 5)
+        text = played(self, self.servers(0), [Counting(100, True)], lambda steps: len(second.taken) >= 5)
         self.assertEqual(len(silent.taken), 5)
+        samples = samples_of(text)
+        self.assertEqual(samples['shoal_episodes_aborted_total{reason="server_changed"}'], 1)
+        self.assertEqual(samples['shoal_episodes_aborted_total{reason="server_restarted"}'], 0)
+        # What passed until it looked at the file is the time of an answer that never came.
+        waits = {reason: samples[f'shoal_environment_wait_seconds_total{{reason="{reason}"}}']
+                 for reason in ("inference", "connection")}
+        self.assertGreater(waits["inference"], waits["connection"])
 
     def test_actors_take_servers_in_turn(self):
         self.write("# those of this cluster", "a:1", "", "unix:/b", "c:3")
         self.assertEqual([self.servers(number).current() for number in range(4)], ["a:1", "unix:/b", "c:3", "a:1"])
 
+    def test_lines_end_where_they_do_for_actors_in_cpp(self):
+        self.file.write_bytes("a:1\r\nunix:/b\u2028\x0bc:2\rd:3\n".encode())
+        self.assertEqual([self.servers(number).current() for number in range(3)],
+                         ["a:1", "unix:/b\u2028\x0bc:2", "d:3"])
+
     def test_a_file_that_names_no_servers_is_refused_at_the_start_and_changes_nothing_later(self):
         wrong = {"names no inference server": [], "names a:1 twice": ["a:1", "a:1"],
-                 "'a b:1' is not host:port": ["a b:1"], "'a:' is not host:port": ["a:"]}
+                 "'a b:1' is not host:port": ["a b:1"], "'a:' is not host:port": ["a:"],
+                 "is larger than 1048576 bytes": ["a:1", "#" * (1 << 20)]}
         for sentence, lines in wrong.items():
             self.write(*lines)
             with self.assertRaisesRegex(ValueError, f"{self.file}.*{sentence}"):
@@ -179,27 +215,72 @@ class ServersTest(unittest.TestCase):
 
 
 ENVIRONMENT = '''
+import os
+import socket
+
 import gymnasium
 from protocol_test import Counting
 
-gymnasium.register("Counting-v0", Counting, kwargs={"length": 10, "terminates": True})
+
+class Waiting(Counting):
+    """Its constructor takes until whoever listens at the port GATE hangs up."""
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        with socket.create_connection(("127.0.0.1", int(os.environ["GATE"]))) as gate:
+            gate.recv(1)
+
+
+for kind in (Counting, Waiting):
+    gymnasium.register(f"{kind.__name__}-v0", kind, kwargs={"length": 10, "terminates": True})
 '''
 
 
 class HealthTest(unittest.TestCase):
-    def start(self, *flags):
+    def start(self, *flags, name="Counting-v0", gate=0):
         folder = self.enterContext(tempfile.TemporaryDirectory())
         (Path(folder) / "counting.py").write_text(ENVIRONMENT)
         environment = with_package()
         environment["PYTHONPATH"] += f":{folder}:{Path(__file__).parent}"
+        environment["GATE"] = str(gate)
         process = subprocess.Popen(
             [sys.executable, f"{installed_package.folder()}/bin/shoal-gym-actor", "--environment",
-             "counting:Counting-v0", *flags],
+             f"counting:{name}", *flags],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
+
+    def assert_not_serving(self, address):
+        code, line = health_of(address)
+        self.assertEqual(code, 1)
+        self.assertIn("not serving", line)
+
+    def listen(self):
+        gate = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        gate.settimeout(PATIENCE)
+        return gate, gate.getsockname()[1]
+
+    def test_an_actor_that_makes_its_environments_answers_that_it_does_not_serve_and_its_metrics(self):
+        gate, port = self.listen()
+        health, metrics, nobody = (f"127.0.0.1:{port}" for port in free_ports(3))
+        actor = self.start("--inference", nobody, "--environments", "1", "--health", health, "--metrics", metrics,
+                           name="Waiting-v0", gate=port)
+        with gate.accept()[0]:
+            self.assert_not_serving(health)
+            self.assertEqual(samples_of(text_at(metrics))["shoal_environment_steps_total"], 0)
+        await_that(lambda: health_of(health)[0] == 0)
+        actor.send_signal(signal.SIGTERM)
+        self.assertEqual(actor.wait(PATIENCE), 0)
+
+    def test_an_actor_that_makes_its_environments_ends_when_it_is_asked_to(self):
+        gate, port = self.listen()
+        health, nobody = (f"127.0.0.1:{port}" for port in free_ports(2))
+        actor = self.start("--inference", nobody, "--health", health, name="Waiting-v0", gate=port)
+        with gate.accept()[0]:
+            actor.send_signal(signal.SIGTERM)
+            self.assertEqual(actor.wait(PATIENCE), 0)
 
     def test_an_actor_that_plays_serves_and_ends_when_it_is_asked_to(self):
         server = Server(self, lambda connection, row: OK)
@@ -224,8 +305,7 @@ class HealthTest(unittest.TestCase):
         from shoal_gym.health import HealthServer
         address = f"127.0.0.1:{free_port()}"
         health = HealthServer(address)
-        self.assertEqual(health_of(address), (1, health_of(address)[1]))
-        self.assertIn("not serving", health_of(address)[1])
+        self.assert_not_serving(address)
         health.set_serving()
         self.assertEqual(health_of(address)[0], 0)
         with grpc.insecure_channel(address) as channel:
