@@ -18,7 +18,7 @@ _SECONDS_BETWEEN_REPORTS = 10
 
 class Actor:
     """All environments are stepped by the calling thread, those together whose answers came together. run() returns when
-    `is_done(steps)` says so or when no environment plays on.
+    `is_done(steps)` says so, when no environment plays on, or after end(), which any thread may call.
 
     When `servers` has another server for this actor, the episodes under way are begun anew there as after a restart.
     Rows keep their order: a row that must be sent again takes the later ones of its environment with it.
@@ -32,6 +32,8 @@ class Actor:
         self._players = {player.environment_id: player for player in players}
         self._mode = Mode["ROW_MODE_EVALUATE" if evaluate else "ROW_MODE_TRAIN"]
         self._is_done = is_done
+        self._ending = threading.Event()
+        self._stream = None
         self._server_epoch = None
         # Why a server does not know the episodes under way, as metrics name it.
         self._cut_by = "server_restarted"
@@ -47,7 +49,7 @@ class Actor:
     def run(self):
         """Raises Refused when going on is pointless."""
         pause = 0.1
-        while True:
+        while not self._ending.is_set():
             address = self._servers.current()
             connected = time.monotonic()
             try:
@@ -55,6 +57,8 @@ class Actor:
                 return
             except Disconnected as error:
                 self._count_wait("connection")
+                if self._ending.is_set():
+                    return
                 moves = self._servers.current() != address
                 event = "inference_server_changed" if moves else "disconnected"
                 print(f"event={event} server={address} reason={str(error)!r}", file=sys.stderr, flush=True)
@@ -63,13 +67,24 @@ class Actor:
                 self._cut_by = "server_changed"
                 continue
             pause = 0.1 if time.monotonic() - connected > 5 else min(2.0, 2 * pause)
-            time.sleep(pause * random.uniform(0.5, 1))
+            self._ending.wait(pause * random.uniform(0.5, 1))
+
+    def end(self):
+        """Lets run() return after the step under way, or within the seconds that a server has to welcome a stream. What
+        is under way is dropped."""
+        self._ending.set()
+        stream = self._stream
+        if stream:
+            stream.close()
 
     def _connect(self, address):
         ended = threading.Event()
         with grpc.insecure_channel(address) as channel:
             stream = ActStream(channel, f"shoal-gym-actor {os.getpid()}", self._spec)
+            self._stream = stream
             try:
+                if self._ending.is_set():
+                    return
                 self._count_wait("connection")
                 self._servers.watch(address, ended, stream.close)
                 self._play(stream)

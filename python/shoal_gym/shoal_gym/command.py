@@ -7,8 +7,10 @@ environment while it is played ends the program with 1, after which a restart ma
 """
 import argparse
 import contextlib
+import queue
 import signal
 import sys
+import threading
 
 from shoal_gym import environment, messages
 from shoal_gym.act_stream import Refused
@@ -133,6 +135,27 @@ def _serve(flag, address, start):
         _fail(_REFUSED, f"{flag} {address}: {error}")
 
 
+def _end_when_told(actor):
+    """From now on SIGTERM and SIGINT raise nothing where they come, as gRPC would keep its locks for ever; a thread passes
+    them on. A second one ends the process at once. Returns the list that those heard are added to."""
+    heard = []
+    told = queue.SimpleQueue()
+
+    def hear(number, _):
+        signal.signal(number, signal.SIG_DFL)
+        heard.append(number)
+        told.put(number)
+
+    def wait():
+        told.get()
+        actor.end()
+
+    threading.Thread(target=wait, daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, hear)
+    return heard
+
+
 def main():
     arguments = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
@@ -147,6 +170,7 @@ def main():
         limit = None if arguments.evaluate else arguments.steps
         actor = Actor(servers, environment.spec_of(environments[0]), _players(arguments, environments, ended), ended,
                       bool(arguments.evaluate), lambda steps: limit is not None and steps >= limit, metrics)
+        heard = _end_when_told(actor)
         if health:
             # What is called last ends first: whoever asks hears it before environments are closed, which may take long.
             closing.callback(health.stop)
@@ -155,7 +179,5 @@ def main():
             actor.run()
         except Refused as error:
             _fail(_REFUSED, error)
-        except KeyboardInterrupt:
-            pass
-    if arguments.evaluate:
+    if arguments.evaluate and signal.SIGTERM not in heard:
         print(f"result episodes={ended.count} return={ended.mean_return():.1f}")

@@ -216,6 +216,7 @@ class ServersTest(unittest.TestCase):
 
 ENVIRONMENT = '''
 import os
+import signal
 import socket
 
 import gymnasium
@@ -231,7 +232,18 @@ class Waiting(Counting):
             gate.recv(1)
 
 
-for kind in (Counting, Waiting):
+class Told(Counting):
+    """Asks its own process to end while it makes a step."""
+
+    def step(self, action):
+        seen = super().step(action)
+        if len(self.actions) == 25:
+            os.kill(os.getpid(), signal.SIGTERM)
+            print("the step went on", flush=True)
+        return seen
+
+
+for kind in (Counting, Waiting, Told):
     gymnasium.register(f"{kind.__name__}-v0", kind, kwargs={"length": 10, "terminates": True})
 '''
 
@@ -291,6 +303,12 @@ class HealthTest(unittest.TestCase):
         actor.send_signal(signal.SIGTERM)
         self.assertEqual(actor.wait(PATIENCE), 0)
         self.assertNotEqual(health_of(health)[0], 0)
+
+    def test_the_end_interrupts_no_step_as_it_might_as_well_interrupt_what_holds_a_lock(self):
+        actor = self.start("--inference", Server(self, lambda connection, row: OK).address, "--environments", "1",
+                           name="Told-v0")
+        self.assertEqual(actor.wait(PATIENCE), 0)
+        self.assertEqual(actor.stdout.read(), "the step went on\n")
 
     def test_an_actor_serves_while_inference_is_away(self):
         health, nobody = (f"127.0.0.1:{port}" for port in free_ports(2))
