@@ -239,11 +239,15 @@ class InferenceServer::Parts {
   std::unique_ptr<parameters::Subscriber> subscriber;
 };
 
-// The streams end first, then the threads that serve them.
+// The streams end first, then the threads that serve them. The fetcher goes after the acting
+// threads, which ask it for versions, and before the replicas, on whose devices its thread puts
+// them.
 InferenceServer::Parts::~Parts() {
   subscriber.reset();
   server.reset();
   intake.Close();
+  for (const auto& replica : replicas) replica->acting.reset();
+  fetcher.reset();
 }
 
 absl::Status InferenceServer::Parts::FindDevices(runtime::Metrics& metrics) {

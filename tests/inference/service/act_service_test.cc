@@ -26,6 +26,7 @@ namespace shoal::inference {
 namespace {
 
 using std::chrono::seconds;
+using testing::VersionOf;
 
 class Caller final : public transport::ClientStream<proto::ActRequest, proto::ActReply> {
  public:
@@ -352,15 +353,6 @@ TEST_CASE("Health follows parameters, and draining ends streams and health") {
   const absl::Status end = caller->AwaitEnd();
   REQUIRE(absl::IsUnavailable(end));
   REQUIRE(runtime::Message(end) == "draining");
-}
-
-// Returns version 1.`step` of this policy's parameters.
-parameters::Parameters VersionOf(const model::PolicySpec& policy, std::uint64_t step) {
-  return {.version = {1, step},
-          .spec_digest = policy.Digest(),
-          .encoder_version = "",
-          .bytes = std::make_shared<const std::string>(
-              model::InitialParameters(policy, step + 1).value())};
 }
 
 // Sends a row of a new environment that names its policy until the answer is final, and returns the

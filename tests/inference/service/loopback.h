@@ -28,6 +28,15 @@ inline absl::Status SaveInitialParameters(const model::PolicySpec& policy,
   return parameters::ParametersFolder(folder).Save(initial);
 }
 
+// Returns version (1, step) of `policy`, with parameters of seed step + 1.
+inline parameters::Parameters VersionOf(const model::PolicySpec& policy, std::uint64_t step) {
+  return {.version = {1, step},
+          .spec_digest = policy.Digest(),
+          .encoder_version = "",
+          .bytes = std::make_shared<const std::string>(
+              model::InitialParameters(policy, step + 1).value())};
+}
+
 // Returns the first message of an environment that fits `policy`. Its observation is named "state".
 inline proto::ActRequest HelloFor(const model::PolicySpec& policy) {
   proto::ActRequest request;
