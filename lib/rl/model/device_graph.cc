@@ -13,10 +13,18 @@
 #include <cstddef>
 #include <utility>
 
+#include "platform/runtime/mutex.h"
+
 namespace shoal::model {
 namespace {
 
 using at::cuda::CUDAGraph;
+
+// A CUDAGraph registers with the state of its device's default generator of random numbers when its
+// recording begins, reads and advances that state when it is replayed, and leaves it when it is
+// destroyed. torch's CUDAGeneratorState has no lock for its set of graphs and its other fields, and
+// graphs of several threads may be on one device.
+runtime::Mutex generators_mutex;
 
 template <typename Symbol>
 void Find(const char* name, Symbol& symbol) {
@@ -62,13 +70,19 @@ GraphMemory GraphMemory::On(at::Device device) {
 class DeviceGraph::Recording {
  public:
   explicit Recording(c10::DeviceIndex device) : device_(device) {
+    const runtime::MutexLock lock(generators_mutex);
     Functions().construct(graph(), /*keep=*/false);
   }
-  ~Recording() { Functions().destroy(graph()); }
+  ~Recording() {
+    const runtime::MutexLock lock(generators_mutex);
+    Functions().destroy(graph());
+  }
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  at::Tensor Record(const GraphMemory& memory, const Work& work) {
+  at::Tensor Record(const GraphMemory& memory, const Work& work)
+      ABSL_LOCKS_EXCLUDED(generators_mutex) {
+    const runtime::MutexLock lock(generators_mutex);
     const at::MempoolId_t pool = {memory.first, memory.second};
     try {
       // Other threads may use the device meanwhile.
@@ -81,13 +95,16 @@ class DeviceGraph::Recording {
       throw;
     }
   }
-  void Replay() { Functions().replay(graph()); }
+  void Replay() ABSL_LOCKS_EXCLUDED(generators_mutex) {
+    const runtime::MutexLock lock(generators_mutex);
+    Functions().replay(graph());
+  }
 
  private:
   CUDAGraph* graph() { return reinterpret_cast<CUDAGraph*>(storage_); }
   // Ends a recording that has failed. torch then leaves its allocators as if it went on. Each step
   // throws where it was made already.
-  void Abandon(const at::MempoolId_t& pool) {
+  void Abandon(const at::MempoolId_t& pool) ABSL_EXCLUSIVE_LOCKS_REQUIRED(generators_mutex) {
     const auto attempt = [](const auto& step) {
       try {
         step();

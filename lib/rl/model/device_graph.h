@@ -11,7 +11,9 @@
 // code runs in tests without a GPU.
 //
 // Programs link no CUDA. The functions of libtorch_cuda.so are looked up in the libraries that are
-// loaded. Not thread-safe. This header shows torch and is for this folder only. Methods throw what
+// loaded. Threads may use different graphs at the same time; on GPUs, graphs of a process are
+// recorded, queued and destroyed one at a time, so work must use no other graph. A single graph is
+// not thread-safe. This header shows torch and is for this folder only. Methods throw what
 // torch throws.
 #pragma once
 
