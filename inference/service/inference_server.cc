@@ -142,13 +142,14 @@ std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const Un
   if (!overlaps && options.chunk_compression <= 0) return nullptr;
   const std::int64_t level = options.chunk_compression < 0 ? 1 : options.chunk_compression;
   return std::make_unique<UnrollChunker>(
-      UnrollChunkerOptions{.to = to,
-                           .chunk_rows = Size(options.chunk_length),
-                           .unroll_rows = CutOf(options).max_rows + 1,
-                           .compression_level = static_cast<int>(level),
-                           // In lock step the learner waits for these very unrolls, and without
-                           // overlaps no later unroll has rows for the last chunk.
-                           .ends_chunks = config.run.deterministic || !overlaps},
+      UnrollChunkerOptions{
+          .to = to,
+          .chunk_rows = Size(options.chunk_length),
+          .unroll_rows = CutOf(options).max_rows + 1,
+          .compression_level = static_cast<int>(level),
+          // In lock step the learner waits for these very unrolls, and without
+          // overlaps no later unroll has rows for the last chunk.
+          .ends_chunks = config.run.deterministic || !overlaps},
       metrics);
 }
 
@@ -208,7 +209,10 @@ class InferenceServer::Parts {
   // Returns null where the policy's environments cannot be kept.
   RoundStates* KeepRounds();
   void KeepInitial(const parameters::Parameters& parameters) const;
-  absl::StatusOr<VersionedPolicy> MakePolicy(const parameters::Parameters& parameters);
+  // Puts the version on all devices: as what a row with the selector `asked` for, or as a published
+  // one.
+  absl::Status PutPolicy(const parameters::Parameters& parameters,
+                         const std::optional<PolicySelector>& asked);
   // Holds the run's first version, which is kept apart from the received ones once it is fetched.
   parameters::ParametersFolder InitialFolder() const {
     return parameters::ParametersFolder(FolderOf(config) + "/initial");
@@ -278,7 +282,8 @@ void InferenceServer::Parts::StartReplica(std::size_t index, const ActingStage::
                                           runtime::Metrics& metrics) {
   Replica& replica = *replicas[index];
   const UnrollDestination to{.table = config.options.table, .encoder_version = encoder->version()};
-  replica.sink = std::make_unique<ReplaySink>(inserter.get(), to, ChunkerOf(config, to, metrics));
+  replica.sink = std::make_unique<ReplaySink>(inserter.get(), to,
+                                              ChunkerOf(config, to, metrics));
   replica.engine = std::make_unique<ActEngine>(
       ActOptions{.replica = index,
                  .cut = CutOf(config.options),
@@ -385,25 +390,28 @@ absl::Status InferenceServer::Parts::StartParameters(runtime::Metrics& metrics) 
   return absl::OkStatus();
 }
 
-absl::StatusOr<VersionedPolicy> InferenceServer::Parts::MakePolicy(
-    const parameters::Parameters& parameters) {
+absl::Status InferenceServer::Parts::PutPolicy(const parameters::Parameters& parameters,
+                                               const std::optional<PolicySelector>& asked) {
   const VersionedPolicy previous = policies.current();
   const auto* model = static_cast<const ModelPolicy*>(previous.policy.get());
-  std::vector<ModelPolicy::Replica> made;
+  std::vector<ReplicaMaker> makers;
   for (std::size_t i = 0; i < replicas.size(); ++i) {
-    const Replica& replica = *replicas[i];
-    auto policy = model::Policy::FromSafetensors(config.policy, *parameters.bytes,
-                                                 model == nullptr ? nullptr : &model->policy(i),
-                                                 replica.device);
-    if (!policy.ok()) return runtime::Annotate(policy.status(), replica.device.name);
-    made.push_back({*std::move(policy), replica.cache});
+    makers.push_back([&, i]() -> absl::StatusOr<ModelPolicy::Replica> {
+      const Replica& replica = *replicas[i];
+      auto policy = model::Policy::FromSafetensors(config.policy, *parameters.bytes,
+                                                   model == nullptr ? nullptr : &model->policy(i),
+                                                   replica.device);
+      if (!policy.ok()) return runtime::Annotate(policy.status(), replica.device.name);
+      return ModelPolicy::Replica{*std::move(policy), replica.cache};
+    });
   }
   const Notes notes = NotesOf(*parameters.bytes);
-  return VersionedPolicy{.version = {parameters.version.epoch, parameters.version.step},
-                         .policy = std::make_shared<ModelPolicy>(std::move(made)),
-                         .environment_steps = notes.environment_steps,
-                         .update = notes.update,
-                         .checkpoint = notes.checkpoint};
+  return PutReplicas({.version = {parameters.version.epoch, parameters.version.step},
+                      .policy = nullptr,
+                      .environment_steps = notes.environment_steps,
+                      .update = notes.update,
+                      .checkpoint = notes.checkpoint},
+                     makers, policies, asked);
 }
 
 void InferenceServer::Parts::KeepInitial(const parameters::Parameters& parameters) const {
@@ -414,24 +422,19 @@ void InferenceServer::Parts::KeepInitial(const parameters::Parameters& parameter
 
 void InferenceServer::Parts::TakeFetched(const PolicySelector& selector,
                                          absl::StatusOr<parameters::Parameters> fetched) {
-  auto policy = fetched.ok() ? MakePolicy(*fetched) : fetched.status();
-  if (policy.ok()) {
-    policies.PutFetched(selector, *std::move(policy));
-    return;
-  }
-  spdlog::warn("event=fetch_failed reason={}", runtime::Quoted(runtime::Message(policy.status())));
-  policies.Refuse(selector, policy.status());
+  const absl::Status put = fetched.ok() ? PutPolicy(*fetched, selector) : fetched.status();
+  if (put.ok()) return;
+  spdlog::warn("event=fetch_failed reason={}", runtime::Quoted(runtime::Message(put)));
+  policies.Refuse(selector, put);
 }
 
 void InferenceServer::Parts::TakeParameters(const parameters::Parameters& parameters) {
-  auto policy = MakePolicy(parameters);
-  if (!policy.ok()) {
+  const absl::Status put = PutPolicy(parameters, /*asked=*/std::nullopt);
+  if (!put.ok()) {
     spdlog::error("event=parameters_refused version={} reason={}",
-                  parameters::ToString(parameters.version),
-                  runtime::Quoted(runtime::Message(policy.status())));
+                  parameters::ToString(parameters.version), runtime::Quoted(runtime::Message(put)));
     return;
   }
-  policies.Put(*std::move(policy));
   // Fetch the run's first version now: the learner may be gone when a row asks for it.
   (void)policies.Select(kInitial);
   const parameters::Version current = policies.current().version;
