@@ -154,14 +154,21 @@ int EndOfThrowingServer(std::string& says) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
+  REQUIRE(child >= 0);
   if (child == 0) {
+    // Ends a child that hangs.
+    ::alarm(30);
     ::dup2(ends[1], STDERR_FILENO);
     std::signal(SIGABRT, SIG_DFL);
-    ReplicasFixture fixture(Fault::kException);
-    fixture.Publish(1);
-    fixture.Send(0);
-    (void)fixture.Answers(kPlayers);
-    ::_exit(0);
+    try {
+      ReplicasFixture fixture(Fault::kException);
+      fixture.Publish(1);
+      fixture.Send(0);
+      (void)fixture.Answers(kPlayers);
+      ::_exit(0);
+    } catch (...) {
+      ::_exit(1);
+    }
   }
   ::close(ends[1]);
   char buffer[256];
