@@ -134,9 +134,14 @@ UnrollCut CutOf(const InferenceOptions& options) {
           .overlap = Size(options.unroll_overlap)};
 }
 
+// The share of each replica in a limit of the server.
+std::size_t ShareOf(std::size_t limit, std::size_t replicas) {
+  return std::max(limit / replicas, std::size_t{1});
+}
+
 // Unrolls that have no rows in common gain nothing from chunks but compression.
 std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const UnrollDestination& to,
-                                         runtime::Metrics& metrics) {
+                                         std::size_t replicas, runtime::Metrics& metrics) {
   const InferenceOptions& options = config.options;
   const bool overlaps = options.unroll_overlap > 0;
   if (!overlaps && options.chunk_compression <= 0) return nullptr;
@@ -149,7 +154,8 @@ std::unique_ptr<UnrollChunker> ChunkerOf(const InferenceConfig& config, const Un
           .compression_level = static_cast<int>(level),
           // In lock step the learner waits for these very unrolls, and without
           // overlaps no later unroll has rows for the last chunk.
-          .ends_chunks = config.run.deterministic || !overlaps},
+          .ends_chunks = config.run.deterministic || !overlaps,
+          .max_environments = ShareOf(UnrollChunkerOptions{}.max_environments, replicas)},
       metrics);
 }
 
@@ -283,14 +289,15 @@ void InferenceServer::Parts::StartReplica(std::size_t index, const ActingStage::
   Replica& replica = *replicas[index];
   const UnrollDestination to{.table = config.options.table, .encoder_version = encoder->version()};
   replica.sink = std::make_unique<ReplaySink>(inserter.get(), to,
-                                              ChunkerOf(config, to, metrics));
+                                              ChunkerOf(config, to, replicas.size(), metrics));
   replica.engine = std::make_unique<ActEngine>(
       ActOptions{.replica = index,
                  .cut = CutOf(config.options),
                  .exploration = config.options.exploration.exploration(),
                  .priority = config.priority,
                  .frame_memory = model::HostMemoryFor(replica.device),
-                 .seed = static_cast<std::uint64_t>(config.run.seed)},
+                 .seed = static_cast<std::uint64_t>(config.run.seed),
+                 .max_environments = ShareOf(ActOptions{}.max_environments, replicas.size())},
       shape, policies, *replica.sink, replica.metrics);
   replica.acting = std::make_unique<ActingStage>(
       (*batchers)[index], *replica.engine, policies, replica.metrics, lockstep,
