@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inference process without its main. It creates all parts in order and drains them in order.
-//
-//                                                       for each device
-//   gRPC reactions -> Intake (decode, Admission) -+-> Batcher -> ActingStage (ActEngine) -+->
-//   replay
-//                          |   ^                  +-> Batcher -> ActingStage (ActEngine) -+
-//                          v   | encoded                              ^
-//                     EncodingStage                                   | versions
-//                                                                 Subscriber
-//
-// Health reports SERVING once there are parameters. Thread-safe.
+// The inference process without its main. It creates all parts, which inference/README.md draws, in
+// order and drains them in order. Health reports SERVING once there are parameters. Thread-safe.
 #pragma once
 
 #include <memory>
