@@ -156,7 +156,8 @@ void AddPlanMemory(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<PlanMemoryFlags>();
   CLI::App* const plan = app.add_subcommand(
       "plan-memory",
-      "Say what the processes of a cluster file take of memory, and whether it fits; start none");
+      "Say what the processes of a cluster file take of memory, and whether it fits; start none. "
+      "How many GPUs inference.device = \"cuda:*\" means is not known here: it counts as one");
   AddPlanFlags(*plan, flags->cluster);
   plan->add_option("--device-memory", flags->device_gibibytes,
                    "GiB of the device that each learner rank has for itself; default: ranks "
