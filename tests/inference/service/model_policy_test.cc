@@ -2,7 +2,11 @@
 #include "inference/service/model_policy.h"
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace shoal::inference {
 namespace {
