@@ -82,7 +82,8 @@ absl::Status Actor::Check(const ActorConfig& config) {
   if (config.actor.rows_per_message_min > config.actor.rows_per_message_max) {
     return runtime::InvalidArgument("actor.rows_per_message_min is above rows_per_message_max");
   }
-  if (config.actor.curriculum.stages > 0 && !config.environment.faults.any()) {
+  const bool has_faults = config.environment.faults.any() && config.environment.access != "host";
+  if (config.actor.curriculum.stages > 0 && !has_faults) {
     return runtime::InvalidArgument(
         "actor.curriculum.stages is above 0, but environment.faults.rate, "
         "environment.faults.latency_ms and environment.faults.tasks are 0, so there is nothing to "

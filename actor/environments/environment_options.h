@@ -68,8 +68,8 @@ struct EnvironmentOptions {
   std::int64_t episode_limit = 16;
   // If above 0, an episode of a pair of goal and capture is limited to this many times the requests
   // that the pair's expert needs, but not to fewer than kShortestLimit and not to more than
-  // episode_limit, which is also the limit where the expert fails. 0 or at least 1. Without effect
-  // on fleets.
+  // episode_limit, which is also the limit where the expert fails. Episodes that have to wait for
+  // tasks get as many times what that takes. 0 or at least 1. Without effect on fleets.
   double limit_per_expert_request = 0.0;
   // Services of one environment. More than 1 form a fleet that shares a power budget.
   std::int64_t fleet_size = 1;

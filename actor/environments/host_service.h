@@ -58,9 +58,10 @@ class HostService final : public RedfishService {
   HostService(HostTerms terms, std::shared_ptr<operate::Budget> budget);
   ~HostService() override;
 
-  // Logs in before the first episode.
-  // A real host is as it is. Jobs that have it fail are refused before (FindAddresses).
+  // A real host is as it is. Jobs that have it fail or answer late are refused before
+  // (FindAddresses).
   absl::Status SetFaults(const ServiceFaults&) override { return absl::OkStatus(); }
+  // Logs in before the first episode.
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;

@@ -391,9 +391,10 @@ absl::StatusOr<PlayedEpisode> PlanPlayer::PlayOnce(std::size_t pair, std::uint64
   const bool sparing = style.looks == Looks::kWhereNeeded;
   const auto outcome = redfish::RunPlan(
       plan, expert,
-      {.attempts = static_cast<int>(tasks.limits[pair]),
+      // The environment ends the episode at its limit.
+      {.attempts = static_cast<int>(tasks.options.episode_limit),
        .pause = std::chrono::seconds(tasks.options.wait_seconds),
-       .looks = static_cast<int>(tasks.limits[pair]),
+       .looks = static_cast<int>(tasks.options.episode_limit),
        .unseen = sparing,
        .captured = sparing ? std::function<const Json*(const std::string&)>(captured) : nullptr});
   PlayedEpisode played{.steps = {},

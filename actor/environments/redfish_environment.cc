@@ -101,7 +101,10 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   limit_ = tasks_->limits[pair_];
   if (const FaultOptions& worst = tasks_->options.faults; worst.any()) {
     runtime::Random random(runtime::DeriveSeed(tasks_->seed, "faults"), number);
-    const ServiceFaults faults = DrawFaults(worst, random, start.fault_share);
+    ServiceFaults faults = DrawFaults(worst, random, start.fault_share);
+    // What a real host makes of a change is up to it.
+    const bool is_simulated = tasks_->options.access != "host";
+    if (!is_simulated || !resources_.catalog().outline().has_tasks()) faults.task.reset();
     limit_ = std::min(limit_ + WaitingOf(faults), tasks_->options.episode_limit);
     if (absl::Status set = service_->SetFaults(faults); !set.ok()) {
       done(std::move(set));
@@ -130,7 +133,9 @@ std::int64_t RedfishEnvironment::WaitingOf(const ServiceFaults& faults) const {
       static_cast<double>(options.wait_seconds);
   // An expert waits and looks until each task is over.
   const double requests = 2 * std::ceil(waits) * static_cast<double>(episode_.optimum);
-  return static_cast<std::int64_t>(std::ceil(options.limit_per_expert_request * requests));
+  // Where a share of requests fails, as many more have to be sent.
+  const double factor = options.limit_per_expert_request / (1 - options.faults.rate);
+  return static_cast<std::int64_t>(std::ceil(factor * requests));
 }
 
 absl::Status RedfishEnvironment::WatchOthers(std::uint64_t number) {
@@ -379,7 +384,8 @@ void RedfishEnvironment::KeepEtag(const redfish::Candidate& candidate,
 void RedfishEnvironment::KeepSession(const redfish::Candidate& candidate,
                                      const ServiceResponse& response) {
   const bool deleted = candidate.method == "DELETE" && candidate.uri == session_;
-  if (response.status == 401 || (deleted && response.status < 300)) {
+  // A session whose end was only accepted is still there.
+  if (response.status == 401 || (deleted && response.status < 300 && response.status != 202)) {
     token_.clear();
     session_.clear();
   }

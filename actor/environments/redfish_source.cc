@@ -115,8 +115,9 @@ ExpertEpisodes PlayExpert(PlanPlayer& expert, std::size_t pair) {
   return episodes;
 }
 
-// Sets the limit of each pair. It depends on the pair alone, not on the seed, the noise in texts or
-// the other captures, as all processes of a run and later evaluations must agree on it.
+// Sets the limit of each pair, of episodes that need not wait for tasks. It depends on the pair
+// alone, not on the seed, the noise in texts or the other captures, as all processes of a run and
+// later evaluations must agree on it.
 void SetLimits(const Worlds& worlds, RedfishTasks& tasks) {
   // Where a share of requests fails, as many more have to be sent.
   const double factor = tasks.options.limit_per_expert_request / (1 - tasks.options.faults.rate);

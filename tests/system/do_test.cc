@@ -85,6 +85,8 @@ struct Tally {
   int drawn = 0;
   int reached = 0;
   int unannounced = 0;
+  // Answers with 202.
+  int accepted = 0;
 };
 
 bool HasEnded(const std::string& log) {
@@ -118,6 +120,10 @@ Tally Operate(std::int64_t first, std::int64_t count, const json& faults) {
     const std::vector<std::string> unannounced = Unannounced(verdict.changes, SentIn(records));
     const bool reached = ended.code == 0 && verdict.satisfied;
     ++tally.drawn;
+    tally.accepted +=
+        static_cast<int>(std::count_if(records.begin(), records.end(), [](const json& one) {
+          return one.value("status", 0) == 202;
+        }));
     tally.reached += reached ? 1 : 0;
     tally.unannounced += static_cast<int>(unannounced.size());
     std::printf("goal %lld %s on %s: %s, exit code %d, %zu changes\n",
@@ -151,6 +157,7 @@ TEST_CASE("drawn goals are reached on hosts that make each change by a task", "[
   std::printf("do tasks goals=%d reached=%.3f\n", tally.drawn,
               static_cast<double>(tally.reached) / tally.drawn);
   REQUIRE(tally.reached == tally.drawn);
+  REQUIRE(tally.accepted > 0);
 }
 
 TEST_CASE("an operation that is killed is finished or explained by the same command",

@@ -28,6 +28,10 @@ ServiceOutline::ServiceOutline(const Capture& capture, const Schema& schema) {
   const nlohmann::json* const offered =
       root == nullptr ? nullptr : Resolve(*root, "/ProtocolFeaturesSupported/ExpandQuery/NoLinks");
   expands_ = offered != nullptr && *offered == true;
+  const nlohmann::json* const link = root == nullptr ? nullptr : Resolve(*root, "/Tasks");
+  const nlohmann::json* const tasks = link == nullptr ? nullptr : capture.Find(LinkTarget(*link));
+  const nlohmann::json* const collection = tasks == nullptr ? nullptr : Resolve(*tasks, "/Tasks");
+  has_tasks_ = collection != nullptr && capture.Find(LinkTarget(*collection)) != nullptr;
   for (std::string& uri : DanglingMembers(capture.resources())) dangling_.insert(std::move(uri));
   AddAttributes(capture);
   AddReferences(capture);

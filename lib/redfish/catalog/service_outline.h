@@ -37,6 +37,8 @@ class ServiceOutline {
   // Whether the service says that it expands what is subordinate to a resource
   // (ProtocolFeaturesSupported.ExpandQuery.NoLinks).
   bool expands() const { return expands_; }
+  // Whether the service has a collection of tasks.
+  bool has_tasks() const { return has_tasks_; }
   // The Ids of the roles that accounts may have.
   const std::vector<std::string>& role_ids() const { return role_ids_; }
   // Free-form attributes, such as those of a BIOS, as PATCH of a resource may set them.

@@ -166,6 +166,9 @@ def main():
         # Before environments are made, which may take long: an address in use is told at once.
         _serve("--metrics", arguments.metrics, metrics.serve)
         health = _serve("--health", arguments.health, HealthServer)
+        if health:
+            # Also where no environment can be made: Python's own end would wait for the server's threads.
+            closing.callback(health.stop)
         environments = list(_make(arguments, closing))
         ended = _ended(arguments, closing, metrics)
         limit = None if arguments.evaluate else arguments.steps

@@ -101,6 +101,30 @@ TEST_CASE("A service that is busy is waited for and asked again") {
   REQUIRE(waited);
 }
 
+TEST_CASE("A task that takes time is waited for and looked at") {
+  EnvironmentOptions options{.captures = {kRecordedCapture}, .goals = kGoals, .episode_limit = 64};
+  options.faults = {.tasks = 1, .task_ms = 12'000};
+  const RedfishData slow = LoadInProcess(options);
+  PlanPlayer player(slow);
+  const auto waits = static_cast<std::int64_t>(
+      std::find_if(RecorderCandidates().begin(), RecorderCandidates().end(),
+                   [](const redfish::Candidate& one) { return one.method == "WAIT"; }) -
+      RecorderCandidates().begin());
+  int looked = 0;
+  for (std::uint64_t episode = 0; episode < 10; ++episode) {
+    const auto played = player.Play(PairOf(slow, "5 pxe_once"), episode);
+    INFO(played.status());
+    REQUIRE(played.ok());
+    for (std::size_t i = 0; i + 1 < played->steps.size(); ++i) {
+      // What came in the episode stands behind the catalog.
+      const bool looks =
+          played->steps[i + 1].action >= static_cast<std::int64_t>(RecorderCandidates().size());
+      looked += played->steps[i].action == waits && looks ? 1 : 0;
+    }
+  }
+  REQUIRE(looked > 0);
+}
+
 TEST_CASE("An expert that errs before each request goes on, and no step shows a mistake") {
   PlanPlayer player(RecorderData());
   const std::size_t pair = PairOf(RecorderData(), "5 pxe_once");

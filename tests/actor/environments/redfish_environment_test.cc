@@ -264,6 +264,23 @@ TEST_CASE("Only episodes that have to wait for tasks have a higher limit") {
   REQUIRE(*waiting.rbegin() <= kHighest);
 }
 
+TEST_CASE("The tag that comes with an accepted change is not taken for the changed resource's") {
+  const auto light = [](bool on) {
+    return Find([on](const auto& candidate) {
+      return candidate.method == "PATCH" && candidate.type.find("#ComputerSystem.") == 0 &&
+             candidate.body == nlohmann::json{{"LocationIndicatorActive", on}};
+    });
+  };
+  Player player(std::make_unique<InProcessService>(Data().worlds), nullptr,
+                TasksWith({.tasks = 1, .task_ms = 0}));
+  player.Reset(EpisodeWhere(player, "1 power_on", false));
+  player.Step(GetSystem());
+  for (const bool on : {true, false}) {
+    player.Step(light(on));
+    REQUIRE(player.environment().last_status() == 202);
+  }
+}
+
 TEST_CASE("An instance that the mock server has lost costs one episode and is made again") {
   HttpServers servers(Data().worlds);
   boost::asio::io_context context;

@@ -109,14 +109,17 @@ TEST_CASE("A token that the service refuses is not sent again") {
           std::vector<std::string>{"", "one", ""});
 }
 
-TEST_CASE("A session that was deleted is used no more") {
-  const std::string body = R"({"@odata.id":")" + kSessions +
-                           R"(/7","@odata.type":"#Session.v1_3_0.Session","Name":"S"})";
+// A login whose session the environment can delete by a candidate of its own.
+ServiceResponse ShownLogin() {
   ServiceResponse login = Login("one");
-  login.body = std::make_shared<const std::string>(body);
-  const auto script = std::make_shared<ScriptedService::Script>();
-  script->answers = {std::move(login), {.status = 403}, {.status = 204}};
-  SessionPlayer player(std::make_unique<ScriptedService>(script));
+  login.body = std::make_shared<const std::string>(
+      R"({"@odata.id":")" + kSessions +
+      R"(/7","@odata.type":"#Session.v1_3_0.Session","Name":"S"})");
+  return login;
+}
+
+// Logs in and returns the action that deletes the session.
+std::int64_t LogIn(SessionPlayer& player) {
   const auto catalog = player.Step(Find("POST", kSessions)).catalog;
   std::int64_t logout = -1;
   for (std::size_t i = catalog->base()->size(); i < catalog->size(); ++i) {
@@ -124,10 +127,27 @@ TEST_CASE("A session that was deleted is used no more") {
     if (deletes) logout = static_cast<std::int64_t>(i);
   }
   REQUIRE(logout >= 0);
+  return logout;
+}
+
+TEST_CASE("A session that was deleted is used no more") {
+  const auto script = std::make_shared<ScriptedService::Script>();
+  script->answers = {ShownLogin(), {.status = 403}, {.status = 204}};
+  SessionPlayer player(std::make_unique<ScriptedService>(script));
+  const std::int64_t logout = LogIn(player);
   player.Step(logout);
   player.Step(logout);
   player.Step(Find("GET", kSessions));
   REQUIRE(script->tokens == std::vector<std::string>{"", "one", "one", ""});
+}
+
+TEST_CASE("A session whose end was only accepted is still used") {
+  const auto script = std::make_shared<ScriptedService::Script>();
+  script->answers = {ShownLogin(), {.status = 202}};
+  SessionPlayer player(std::make_unique<ScriptedService>(script));
+  player.Step(LogIn(player));
+  player.Step(Find("GET", kSessions));
+  REQUIRE(script->tokens == std::vector<std::string>{"", "one", "one"});
 }
 
 TEST_CASE("A service in process takes the token and gives it") {
