@@ -112,6 +112,16 @@ TEST_CASE("A task without duration is done when the request is answered, and sti
   REQUIRE(Get(service.instance, started.location).status == 201);
 }
 
+TEST_CASE("What a task shows of its request has no passwords at any depth") {
+  const Json body = {{"UserName", "kim"},
+                     {"Password", "Deep-9-down"},
+                     {"Oem", {{"Servers", Json::array({{{"Password", "Deep-9-down"}}})}}}};
+  const std::string shown = PayloadOf(Method::kPost, "/redfish/v1/x", body).dump();
+  REQUIRE(shown.find("kim") != std::string::npos);
+  REQUIRE(shown.find("Servers") != std::string::npos);
+  REQUIRE(shown.find("Deep-9-down") == std::string::npos);
+}
+
 TEST_CASE("A task is never a side effect") {
   SlowService service("dell-r750");
   REQUIRE(
