@@ -77,6 +77,7 @@ class ServiceOutline {
   // Maps a collection to the type of its members.
   std::map<std::string, std::string> member_types_;
   bool expands_ = false;
+  bool has_tasks_ = false;
   std::vector<std::string> role_ids_;
   std::map<std::string, nlohmann::json> action_infos_;
   std::map<std::string, Attributes> attributes_;
