@@ -11,6 +11,7 @@
 #include "redfish/goals/goal.h"
 #include "redfish/goals/plan.h"
 #include "tests/mockserver/goals/goal_starts.h"
+#include "tests/mockserver/service/services.h"
 #include "tests/mockserver/service/worlds.h"
 
 namespace shoal::mockserver {
