@@ -72,8 +72,7 @@ enum class Denial {
 // Returns how the words before the one at `at`, in its clause, deny it.
 Denial DenialOf(const Sentence& sentence, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kDenying = {"not", "no", "never", "dont", "don"};
-  static constexpr std::array<std::string_view, 7> kStates = {"activ",  "enabl", "disabl", "need",
-                                                              "requir", "us",    "allow"};
+  static constexpr std::array<std::string_view, 3> kStates = {"activ", "enabl", "disabl"};
   static constexpr std::array<std::string_view, 3> kWishing = {"must", "should", "shall"};
   constexpr std::size_t kReach = 3;
   const std::vector<std::string>& words = sentence.words();

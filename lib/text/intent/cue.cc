@@ -83,21 +83,6 @@ bool IsJudged(const Sentence& sentence, const CueMatch& match) {
   return false;
 }
 
-bool IsNegated(const Sentence& sentence, std::size_t at) {
-  const std::vector<std::string>& words = sentence.words();
-  static const WordSet kNot =
-      StemsOf("no non nobody nothing not never without don dont avoid nor neither than instead");
-  // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
-  constexpr std::size_t kReach = 4;
-  for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
-    const std::string& word = words[at - back];
-    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at) || word == "but") return false;
-    if (word == "no" && back == kReach) continue;
-    if (kNot.contains(word)) return true;
-  }
-  return false;
-}
-
 // Returns whether the clause goes on with what rules out a match that ends at word `at`: "a forced
 // stop is not permitted", "forced off not permitted". In "by force as delay is forbidden" something
 // else is ruled out.
@@ -112,7 +97,8 @@ bool IsRuledOut(const Sentence& sentence, std::size_t at) {
   // "Is not to be touched" needs all of its words.
   static const Cue kKept(
       "not to be touched|not to be changed|not to be modified|not to be altered|not to be used|not "
-      "be touched|not be changed|not be modified|not be altered");
+      "be touched|not be changed|not be modified|not be altered|not be used");
+  static const WordSet kModals = {"must", "should", "shall", "may", "can"};
   const std::vector<std::string>& words = sentence.words();
   const std::size_t clause = at == 0 ? 0 : sentence.ClauseOf(at - 1);
   const auto is_inside = [&](std::size_t word) {
@@ -122,8 +108,10 @@ bool IsRuledOut(const Sentence& sentence, std::size_t at) {
   const bool has_copula = is_inside(at) && kCopulas.contains(sentence.TextAt(at));
   if (has_copula) ++at;
   const std::vector<CueMatch> kept = kKept.FindAll(sentence);
-  if (std::any_of(kept.begin(), kept.end(),
-                  [at](const CueMatch& one) { return one.begin == at; })) {
+  const bool has_modal = is_inside(at) && kModals.contains(sentence.TextAt(at));
+  if (has_modal) ++at;
+  if (is_inside(at) && std::any_of(kept.begin(), kept.end(),
+                                   [at](const CueMatch& one) { return one.begin == at; })) {
     return true;
   }
   bool is_negated = false;
@@ -147,12 +135,28 @@ bool IsLeftAlone(const Sentence& sentence, const CueMatch& match) {
       "leave * alone|leave * untouched|leave * unchanged|leave * as it|leave * as is|keep * "
       "untouched|keep * unchanged|keep * as it|keep * as is");
   const std::vector<CueMatch> leaving = kLeaving.FindAll(sentence);
-  return std::any_of(leaving.begin(), leaving.end(), [&match](const CueMatch& around) {
-    return around.begin < match.begin && match.end < around.end;
+  return std::any_of(leaving.begin(), leaving.end(), [&](const CueMatch& around) {
+    return around.begin < match.begin && match.end < around.end &&
+           !IsNegated(sentence, around.begin);
   });
 }
 
 }  // namespace
+
+bool IsNegated(const Sentence& sentence, std::size_t at) {
+  const std::vector<std::string>& words = sentence.words();
+  static const WordSet kNot =
+      StemsOf("no non nobody nothing not never without don dont avoid nor neither than instead");
+  // "Do not make it permanent" has its verb between, and "no" stands close to what it denies.
+  constexpr std::size_t kReach = 4;
+  for (std::size_t back = 1; back <= kReach && back <= at; ++back) {
+    const std::string& word = words[at - back];
+    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at) || word == "but") return false;
+    if (word == "no" && back == kReach) continue;
+    if (kNot.contains(word)) return true;
+  }
+  return false;
+}
 
 bool TellsState(const Sentence& sentence, const CueMatch& match) {
   static const WordSet kTelling = StemsOf(

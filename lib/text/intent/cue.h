@@ -39,9 +39,10 @@ class Cue {
   std::optional<CueMatch> Find(const Sentence& sentence) const;
   // Returns every match, at most one for each alternative and first word.
   std::vector<CueMatch> FindAll(const Sentence& sentence) const;
-  // Returns whether there is a match before which the same clause does not say "not", "never",
-  // "without" or the like, and without "nothing" in a gap. For a cue that begins with '~' any match
-  // will do.
+  // Returns whether there is a match that the sentence does not deny: before which the same clause
+  // does not say "not", "never", "without" or the like, without "nothing" in a gap, behind which it
+  // is not ruled out ("is not permitted", "must not be touched"), and which does not stand inside
+  // of "leave .. alone" or the like. For a cue that begins with '~' any match will do.
   bool IsAffirmed(const Sentence& sentence) const;
   // Returns those matches.
   std::vector<CueMatch> Affirmed(const Sentence& sentence) const;
@@ -65,6 +66,10 @@ class Cue {
   // be compared with those alone that begin as it does, or with a gap.
   std::vector<Alternative> alternatives_;
 };
+
+// Returns whether the clause of word `at` says "not", "never", "without" or the like shortly before
+// it. REQUIRES: there is the word.
+bool IsNegated(const Sentence& sentence, std::size_t at);
 
 // Returns whether the words at `match` say how things are or were, how they would be, or how to
 // check them, rather than what they should become: "it was switched off", "from off to on", "a

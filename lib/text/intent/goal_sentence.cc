@@ -85,21 +85,6 @@ class RuleReader {
   absl::Status status_;
 };
 
-// Returns whether a word belongs to what has happened before: "after the disk swap", but not "after
-// that reboot it".
-bool IsOfOccasion(const Sentence& sentence, std::size_t at) {
-  static const WordSet kOccasions = {"after", "since", "following", "during", "because"};
-  static const WordSet kArticles = {"the", "a", "an", "our", "my", "this", "last", "yesterday's"};
-  constexpr std::size_t kReach = 4;
-  for (std::size_t back = 2; back <= std::min(kReach, at); ++back) {
-    if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at)) return false;
-    if (kOccasions.contains(sentence.TextAt(at - back))) {
-      return kArticles.contains(sentence.TextAt(at - back + 1));
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 bool IsNameKind(const std::string& kind) {
@@ -190,7 +175,7 @@ bool GoalSentence::IsBarred(const Sentence& sentence, const std::set<std::size_t
           return around.begin <= match.begin && match.end <= around.end;
         });
     return !is_harmless && !values.contains(sentence.TokenOf(match.begin)) &&
-           !TellsState(sentence, match) && !IsOfOccasion(sentence, match.begin);
+           !TellsState(sentence, match);
   };
   return std::any_of(never_.begin(), never_.end(), [&](const Cue& cue) {
     const std::vector<CueMatch> said = cue.Affirmed(sentence);

@@ -12,7 +12,8 @@
 //     optional  whether the goal does without (false)
 //     shaped    of a user: whether a plain word is one only beside a cue, and none where it is one
 //               letter away from a word of the language, as for one that is to be deleted, since
-//               it may be a slip of the finger (false)
+//               it may be a slip of the finger; a sentence that denies a cue of `before` does not
+//               fit the goal (false)
 //     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path;
 //               for goals with several addresses
 //     host      of an address: whether a host alone is enough, from which the goal's slot makes one
@@ -80,9 +81,10 @@ class GoalSentence {
   bool SaysBefore(const Sentence& sentence, std::size_t at) const;
   // Whether one of the cues of `about` is just the words [begin, end).
   bool Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const;
-  // Whether it asks for what the goal must not hear. What is inside of the tokens of `values`, and
-  // what it says of how things are ("it was switched off"), does not matter, nor what is inside of
-  // a cue of `harmless`.
+  // Whether it asks for what the goal must not hear. What it denies, rules out or leaves alone
+  // (Cue::IsAffirmed) does not matter, nor what it says of how things are ("it was switched off"),
+  // nor what is inside of the tokens of `values` or of a cue of `harmless`. What belongs to an
+  // occasion ("after the reboot") does matter, since a second command may stand there.
   bool IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const;
   const std::vector<ValueRule>& values() const { return values_; }
   const std::vector<TargetRule>& targets() const { return targets_; }

@@ -203,7 +203,7 @@ absl::StatusOr<std::unique_ptr<const IntentParser>> IntentParser::Create(
     const std::shared_ptr<const redfish::Goal>& goal = language->suite[g];
     auto applied = redfish::AppliedGoal::Create(goal, capture, language->suite);
     if (!applied.ok() && !absl::IsNotFound(applied.status())) return applied.status();
-    readers.push_back({goal, language->rules[g], std::move(applied)});
+    readers.push_back({goal, &language->rules[g], std::move(applied)});
   }
   return std::unique_ptr<const IntentParser>(new IntentParser(
       std::move(language), std::move(readers), std::move(names), std::move(speller)));
@@ -236,7 +236,7 @@ std::set<std::size_t> IntentParser::AttributeWords(const Sentence& sentence) con
                            names_.Value(sentence, match.name, last, match.begin, true).has_value();
     if (!one_token || !has_value) continue;
     const bool is_goal = std::any_of(readers_.begin(), readers_.end(), [&](const Reader& reader) {
-      return reader.rules.Covers(sentence, match.begin, match.end);
+      return reader.rules->Covers(sentence, match.begin, match.end);
     });
     if (is_goal) continue;
     for (std::size_t word = match.begin; word < match.end; ++word) named.insert(word);
@@ -259,15 +259,15 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Heard& he
   const auto& [sentence, plain, has_url, has_option] = heard;
   Reading reading;
   reading.likely = likely;
-  reading.about = reader.rules.About(plain);
+  reading.about = reader.rules->About(plain);
   reading.weight = std::log(likely + kTiny) - kAbout * (1.0 - reading.about);
   if (reader.applied.ok()) {
     reading.found =
-        FindValues(sentence, reader.rules, **reader.applied, names_, language_->vocabulary);
+        FindValues(sentence, *reader.rules, **reader.applied, names_, language_->vocabulary);
   }
-  reading.barred = reader.rules.IsBarred(plain, reading.found.tokens);
+  reading.barred = reader.rules->IsBarred(plain, reading.found.tokens);
   const auto takes = [&reader](std::string_view kind) {
-    const std::vector<ValueRule>& values = reader.rules.values();
+    const std::vector<ValueRule>& values = reader.rules->values();
     return std::any_of(values.begin(), values.end(),
                        [&](const ValueRule& rule) { return rule.kind == kind; });
   };
@@ -277,7 +277,7 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Heard& he
   if (sentence.words() != plain.words() && !takes("attribute")) reading.weight -= kMisfit;
   if (!reader.applied.ok()) return reading;
   const FoundValues& found = reading.found;
-  if (found.missing.empty() && !reader.rules.values().empty()) reading.weight += kComplete;
+  if (found.missing.empty() && !reader.rules->values().empty()) reading.weight += kComplete;
   reading.weight -= kMissing * static_cast<double>(found.missing.size());
   if (!found.misfit.empty()) reading.weight -= kMisfit;
   reading.fits = reading.about >= kLeastAbout && !reading.barred && found.missing.empty() &&
@@ -302,7 +302,7 @@ bool IntentParser::SpeaksOfOtherThings(const Sentence& sentence, const Reading& 
 std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading,
                                     const Sentence& sentence, const Intent& intent) const {
   if (AsksForNoChange(sentence)) return "it asks for no change";
-  if (AsksForLater(sentence, reader.rules)) return "it is to happen later, or on a condition";
+  if (AsksForLater(sentence, *reader.rules)) return "it is to happen later, or on a condition";
   const bool is_foreign = NamesUnknownThing(sentence, language_->vocabulary.known) ||
                           SpeaksOfOtherThings(sentence, reading);
   const bool gives_values = !reading.found.values.empty();
@@ -311,10 +311,10 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
       (gives_values || SpeaksOfServer(sentence) || reading.likely >= kVerySure);
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
-  const bool has_values = !reader.rules.values().empty() && reading.found.missing.empty();
+  const bool has_values = !reader.rules->values().empty() && reading.found.missing.empty();
   const bool is_sure = has_values && sentence.words().size() >= kFewWords &&
                        reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
-  const bool needs_none = reader.rules.values().empty() && reading.likely >= kVerySure &&
+  const bool needs_none = reader.rules->values().empty() && reading.likely >= kVerySure &&
                           reading.about >= kLeastAboutWhenSure;
   const bool is_about = reading.about >= kLeastAbout || is_sure || needs_none;
   if (!is_about || reading.likely < kLeastProbability) {

@@ -71,8 +71,9 @@ nlohmann::json ToJson(const std::vector<Intent>& intents);
 
 class IntentParser {
  public:
-  // Makes a parser for sentences about `capture`. Many parsers may share a language. The error is
-  // that of a goal that cannot be applied for another reason than that the capture lacks something.
+  // Makes a parser for sentences about `capture`. Many parsers may share a language; the encoder
+  // that it borrows must outlive them all. The error is that of a goal that cannot be applied for
+  // another reason than that the capture lacks something. REQUIRES: language != nullptr.
   static absl::StatusOr<std::unique_ptr<const IntentParser>> Create(
       std::shared_ptr<const IntentLanguage> language, const redfish::Capture& capture);
 
@@ -98,7 +99,8 @@ class IntentParser {
   // A goal with what its sentences say.
   struct Reader {
     std::shared_ptr<const redfish::Goal> goal;
-    GoalSentence rules;
+    // Belongs to the language.
+    const GoalSentence* rules;
     // The goal on the capture, or why it does not apply.
     absl::StatusOr<std::shared_ptr<const redfish::AppliedGoal>> applied;
   };

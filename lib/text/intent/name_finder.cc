@@ -144,11 +144,12 @@ class NameFinder {
     if (weak && before + after < kLeastOfWord) return -5.0;
     const bool begins = index == 0 && ShapeOf(token.text).upper;
     if (!weak || !(begins || IsOrdinary(token))) return score;
-    const bool is_listed = several_users_ && before >= kBesideVerb && StandsAlone(index);
+    const bool is_listed =
+        !rule.shaped && several_users_ && before >= kBesideVerb && StandsAlone(index);
     return score - (is_listed ? kListed : kOrdinary);
   }
 
-  // Returns whether a token ends its clause: "delete games, enable news".
+  // Returns whether a token ends its clause: "enable news, delete x7".
   bool StandsAlone(std::size_t index) const {
     const std::vector<Token>& tokens = sentence_.tokens();
     return index > 0 &&

@@ -23,8 +23,8 @@ namespace shoal::intent {
 // Returns the token of each rule's value, or nothing where none is likely. `candidates` are indices
 // of tokens, ascending; a plain one is a value only beside clear cues, or as a user right before a
 // password, and less likely if it is in `english`, in lower case, and does not end its clause in a
-// list of users. What a user is said to be or do ("is asleep") is none. REQUIRES: the rules are of
-// kinds that have no form of their own.
+// list of users (which does not help one that is `shaped`). What a user is said to be or do ("is
+// asleep") is none. REQUIRES: the rules are of kinds that have no form of their own.
 std::vector<std::optional<std::size_t>> AssignNames(const Sentence& sentence,
                                                     const WordSet& english,
                                                     const std::vector<std::size_t>& candidates,

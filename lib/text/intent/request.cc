@@ -35,28 +35,58 @@ bool BeginsWait(const std::vector<Token>& tokens, std::size_t at) {
          !kAsking.contains(LowerTextOf(tokens, at + 3));
 }
 
+// Returns whether "if" at a token only begins a way to ask, as in "if you can", "if it is off" and
+// "if somebody would", and not what has to happen first, as in "if you see smoke" and "if it
+// beeps".
+bool IsWayToAsk(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kAsking = {"possible", "it's", "its", "need",      "so",
+                                  "needed",   "may",  "not", "necessary", "that's"};
+  static const WordSet kThings = {"it", "that", "this", "he"};
+  static const WordSet kStates = {"is", "isn't", "isnt", "was", "takes", "means", "works", "suits"};
+  static const WordSet kAnybody = {"somebody", "someone", "anybody"};
+  static const WordSet kModals = {"could", "can", "would"};
+  static const WordSet kSpeakers = {"you", "we", "i"};
+  static const WordSet kEvents = {"see",   "hear", "notice", "find",  "receive", "detect",
+                                  "smell", "call", "lose",   "say",   "tell",    "fail",
+                                  "don't", "dont", "do",     "agree", "cannot",  "are"};
+  const std::string next = LowerTextOf(tokens, at + 1);
+  const std::string third = LowerTextOf(tokens, at + 2);
+  if (next == "any") return at + 2 >= tokens.size() || tokens[at + 2].clause != tokens[at].clause;
+  return kAsking.contains(next) || (kThings.contains(next) && kStates.contains(third)) ||
+         (kAnybody.contains(next) && kModals.contains(third)) ||
+         (kSpeakers.contains(next) && !kEvents.contains(third));
+}
+
+// Returns whether the clause says before a token how welcome something would be, or how to tell
+// success: "it would be great if the lamp were lit", "accepted if it shines", "even if it takes
+// long".
+bool IsWelcomed(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kWelcome = {"appreciate", "grateful", "great", "nice",     "obliged",
+                                   "love",       "even",     "okay",  "ok",       "would",
+                                   "make",       "makes",    "glad",  "happy",    "thankful",
+                                   "kind",       "mind",     "help",  "accepted", "done"};
+  while (at > 0 && tokens[at - 1].clause == tokens[at].clause) {
+    if (kWelcome.contains(LowerTextOf(tokens, --at))) return true;
+  }
+  return false;
+}
+
 // Returns whether a condition begins at a token. "If you can" and "if it is off" are ways to ask.
 bool BeginsCondition(const Sentence& sentence, std::size_t at) {
-  static const WordSet kConditions = {"if", "unless", "provided", "assuming"};
-  static const WordSet kAsking = {"possible", "you",      "i",      "it",  "it's",
-                                  "its",      "that",     "this",   "he",  "need",
-                                  "so",       "any",      "needed", "may", "necessary",
-                                  "anybody",  "somebody", "not",    "we",  "someone"};
   static const WordSet kSubjects = {"the", "they", "they're", "theyre", "i'm", "im", "i've"};
   static const WordSet kJoints = {"so", "and", "but", "then", "or", "only"};
   const std::vector<Token>& tokens = sentence.tokens();
   const std::string word = LowerTextOf(tokens, at);
   const std::string next = LowerTextOf(tokens, at + 1);
+  if (word == "unless") return true;
   if (word == "when" && next != "the") return kSubjects.contains(next);
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
+  if (word == "if") {
+    return !IsWayToAsk(tokens, at) && (is_first || (next != "there" && !IsWelcomed(tokens, at)));
+  }
   if (!is_first) return false;
-  // "A mirror, so if one dies we have the other" ends with a reason.
-  static const WordSet kAny = {"one", "a", "any", "either", "something", "anything", "another"};
-  const bool is_reason = at > 0 && LowerTextOf(tokens, at - 1) == "so" && kAny.contains(next) &&
-                         tokens[at].clause == tokens.back().clause;
-  if (is_reason) return false;
-  return (kConditions.contains(word) && !kAsking.contains(next)) ||
+  return word == "provided" || word == "assuming" ||
          (word == "once" && kSubjects.contains(next) &&
           tokens[at + 1].clause == tokens[at].clause) ||
          (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
@@ -74,6 +104,75 @@ bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
          ((word == "next" || word == "on") && kTimes.contains(next));
 }
 
+// Returns whether a clause ends with a retraction: "scratch that", "just asking". "Cancel that
+// account" and "we only ask you to" are none.
+bool TakesBack(const Sentence& sentence) {
+  static const Cue kBack(
+      "only asking|just asking|wait no|disregard|disregard that|disregard this|scratch "
+      "that|scratch this|"
+      "cancel that|cancel this|ignore that|ignore this|ignore me|strike that|forget that|"
+      "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|"
+      "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
+      "wrong channel");
+  const std::vector<CueMatch> all = kBack.FindAll(sentence);
+  return std::any_of(all.begin(), all.end(), [&sentence](const CueMatch& match) {
+    return match.end == sentence.words().size() ||
+           sentence.ClauseOf(match.end) != sentence.ClauseOf(match.end - 1);
+  });
+}
+
+// Returns whether a clause denies the one command that it names: "there is no need to flash it",
+// "you must not reset the BIOS". "Do not hesitate to" and "do not .. but .." deny none.
+bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
+  static const Cue kNeedless(
+      "no need * to|not necessary to|not need to|not have to|not require to|not allow to|"
+      "no reason * to|never asked * to|not asked * to|nobody say * should|nobody said * should|"
+      "nobody asked * to|no circumstance|no account|no means");
+  static const Cue kForbidden("do not|don t|dont|never|must not|shall not|should not|may not");
+  static const Cue kChanging(
+      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
+      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
+  static const Cue kContrast(
+      "but|instead|rather|only|unless|until|without|forget|hesitate|fail|delay|stay|remain|left|"
+      "keep|longer");
+  const auto inside = [&](const Cue& cue) {
+    std::vector<CueMatch> all = cue.FindAll(sentence);
+    std::erase_if(all, [&](const CueMatch& one) { return sentence.ClauseOf(one.begin) != clause; });
+    return all;
+  };
+  if (!inside(kContrast).empty()) return false;
+  const std::vector<CueMatch> changing = inside(kChanging);
+  const auto denies = [&](const Cue& denial, bool is_close) {
+    const std::vector<CueMatch> all = inside(denial);
+    return std::any_of(all.begin(), all.end(), [&](const CueMatch& no) {
+      const bool is_second = std::any_of(changing.begin(), changing.end(),
+                                         [&](const CueMatch& one) { return one.end <= no.begin; });
+      return !is_second && std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
+        return is_close ? one.begin == no.end : one.begin >= no.end;
+      });
+    });
+  };
+  return denies(kNeedless, false) || denies(kForbidden, true);
+}
+
+// Returns whether every clause denies what it names, or is only polite.
+bool DeniesAll(const Sentence& sentence) {
+  static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  bool denies = false;
+  for (std::size_t begin = 0; begin < tokens.size();) {
+    std::size_t end = begin;
+    bool is_polite = true;
+    for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
+      is_polite &= kPolite.contains(LowerTextOf(tokens, end));
+    }
+    if (!is_polite && !DeniesCommand(sentence, tokens[begin].clause)) return false;
+    denies |= !is_polite;
+    begin = end;
+  }
+  return denies;
+}
+
 }  // namespace
 
 bool SpeaksOfServer(const Sentence& sentence) {
@@ -87,6 +186,7 @@ bool AsksForNoChange(const Sentence& sentence) {
       "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
       "whether|check whether|see "
       "whether|"
+      "look up|read up|find out|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
   static const WordSet kTelling = {"explain", "describe", "list",  "print",
@@ -95,9 +195,13 @@ bool AsksForNoChange(const Sentence& sentence) {
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
-      "come back to you|no action|do nothing|just curious|only ask|just ask|never mind|nevermind|"
-      "no wait|wait no|forget it|change my mind|second thought|disregard that|disregard this");
-  if (sentence.is_question() || kUndecided.Find(sentence)) return true;
+      "come back to you|no action|do nothing|just curious|never mind|nevermind|no wait|forget it|"
+      "change my mind|second thought|take that back|take it back|meant for someone|"
+      "meant for somebody|hold off on");
+  if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
+      DeniesAll(sentence)) {
+    return true;
+  }
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
   if (kAlone.Find(sentence)) return true;

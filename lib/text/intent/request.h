@@ -17,8 +17,9 @@ namespace shoal::intent {
 // Returns whether a sentence mentions the server, by whatever word.
 bool SpeaksOfServer(const Sentence& sentence);
 
-// Returns whether a sentence only asks to be told something, or to leave something as it is, or has
-// not decided. REQUIRES: it has a token.
+// Returns whether a sentence only asks to be told something, or to leave something as it is, has
+// not decided, takes itself back ("scratch that"), or denies all that it names ("there is no need
+// to reset it"). REQUIRES: it has a token.
 bool AsksForNoChange(const Sentence& sentence);
 
 // Returns whether what the goal is about is to happen only later, or if something else is so.

@@ -308,12 +308,19 @@ void Sentence::AddWords(const Speller* speller) {
   }
 }
 
-// "Switch of the WLAN" has lost a letter.
+// "Switch of the WLAN" has lost a letter, "the power switch of the server" has not.
 bool Sentence::MeansOff(std::size_t token) const {
   static constexpr std::array<std::string_view, 4> kVerbs = {"switch", "switched", "turn",
                                                              "turned"};
-  return token > 0 && lower_[token] == "of" && tokens_[token - 1].clause == tokens_[token].clause &&
-         std::find(kVerbs.begin(), kVerbs.end(), lower_[token - 1]) != kVerbs.end();
+  static constexpr std::array<std::string_view, 6> kBefore = {"please", "to",   "and",
+                                                              "then",   "must", "you"};
+  const auto is_one = [this](const auto& all, std::size_t at) {
+    return std::find(all.begin(), all.end(), lower_[at]) != all.end();
+  };
+  if (token == 0 || lower_[token] != "of" || !is_one(kVerbs, token - 1)) return false;
+  const std::size_t clause = tokens_[token].clause;
+  if (tokens_[token - 1].clause != clause) return false;
+  return token == 1 || tokens_[token - 2].clause != clause || is_one(kBefore, token - 2);
 }
 
 bool Sentence::Says(std::size_t at, std::string_view stem) const {

@@ -399,6 +399,16 @@ class ValueFinder {
     return shared;
   }
 
+  // Returns whether the sentence denies a cue before a rule's value: "do not delete user x7".
+  bool IsDenied(const ValueRule& rule) const {
+    return std::any_of(rule.before.begin(), rule.before.end(), [this](const Cue& cue) {
+      const std::vector<CueMatch> said = cue.FindAll(sentence_);
+      return std::any_of(said.begin(), said.end(), [this](const CueMatch& match) {
+        return IsNegated(sentence_, match.begin);
+      });
+    });
+  }
+
   void FindNames() {
     std::vector<const ValueRule*> rules;
     for (const ValueRule& rule : rules_.values()) {
@@ -409,7 +419,9 @@ class ValueFinder {
     std::vector<std::optional<std::size_t>> tokens =
         AssignNames(sentence_, vocabulary_.english, candidates, rules);
     for (std::size_t r = 0; r < rules.size(); ++r) {
-      if (!rules[r]->shaped || !tokens[r]) continue;
+      if (!rules[r]->shaped) continue;
+      if (IsDenied(*rules[r])) found_.misfit = "it denies " + rules[r]->name;
+      if (!tokens[r]) continue;
       if (candidates_.MayBeSlip(sentence_.tokens()[*tokens[r]])) tokens[r].reset();
     }
     candidates_.TakeOnlyOneLeft(rules, candidates, tokens);

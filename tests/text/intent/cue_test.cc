@@ -42,7 +42,6 @@ TEST_CASE("A match says which words it covers") {
   REQUIRE_FALSE(Cue("").Find(sentence).has_value());
 }
 
-}  // namespace
 TEST_CASE("What is to be left alone is not said") {
   REQUIRE_FALSE(Says("nic firmware", "flash the BIOS and leave the NIC firmware alone"));
   REQUIRE_FALSE(Says("serial number", "the serial number is not to be touched"));
@@ -50,6 +49,9 @@ TEST_CASE("What is to be left alone is not said") {
   REQUIRE_FALSE(Says("force * off", "force off prohibited"));
   REQUIRE(Says("nic firmware", "leave the BIOS alone, flash the NIC firmware"));
   REQUIRE(Says("force * off", "force it off, the serial number is not to be touched"));
+  REQUIRE(Says("force", "by force, not to be touched is the neighbour"));
+  REQUIRE_FALSE(Says("serial number", "the serial number must not be changed"));
+  REQUIRE(Says("firmware", "do not leave that very old firmware untouched"));
 }
 
 TEST_CASE("Two words of a cue may be written as one") {
@@ -132,4 +134,5 @@ TEST_CASE("How things are is told from what they should become") {
   REQUIRE(Cue("switch * off").IsAffirmed(Sentence("somebody switched it off")));
 }
 
+}  // namespace
 }  // namespace shoal::intent

@@ -331,13 +331,13 @@ TEST_CASE("A slip of the finger beside a clear cue is no user to delete") {
   REQUIRE(ParseOn("dmtf-catfish", "delete quorl" + rest).values.at("Rogue") == "quorl");
 }
 
-TEST_CASE("In a list of users a word of the language may be one") {
-  const Intent intent = ParseOn(
-      "dmtf-catfish",
-      "Users: delete rivers, make simonp Operator, enable sunset, lock out after 5 failed logins.");
+TEST_CASE("In a list of users a word of the language may be one, but none that is to be deleted") {
+  const std::string list = ", make simonp Operator, enable sunset, lock out after 5 failed logins.";
+  const Intent intent = ParseOn("dmtf-catfish", "Users: delete user x7" + list);
   INFO(ToJson(intent).dump());
   REQUIRE(intent.values ==
-          redfish::Values{{"Rogue", "rivers"}, {"Auditor", "simonp"}, {"Keeper", "sunset"}});
+          redfish::Values{{"Rogue", "x7"}, {"Auditor", "simonp"}, {"Keeper", "sunset"}});
+  RequireRefused("dmtf-catfish", {"Users: delete rivers" + list, "Users: delete hackers" + list});
 }
 
 TEST_CASE("What a user is or does is no user") {
@@ -354,12 +354,7 @@ TEST_CASE("A sentence that takes itself back asks for nothing") {
                                "Was the server powered on last night? No action is needed."});
 }
 
-TEST_CASE("An occasion is in the way of no goal, but a second command is") {
-  const Intent intent =
-      ParseOn("dell-r750", "After the disk swap put Boot0000 first in the boot order for good.");
-  INFO(ToJson(intent).dump());
-  REQUIRE(intent.goal == "boot_order");
-  REQUIRE(intent.refusal.empty());
+TEST_CASE("A second command is in the way of a goal") {
   RequireRefused("dell-r750",
                  {"Shut the server down gracefully and after that reboot it",
                   "Boot from the network at all future boots", "Set Secure Boot = Disabled"});

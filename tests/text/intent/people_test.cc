@@ -2,7 +2,8 @@
 // The bar of people's own sentences: people.tsv holds, for each sentence, the capture, the goal or
 // "-" for a sentence that must be refused, and the values as JSON. SHOAL_SAID names another file;
 // with SHOAL_SAID_SHOW the sentences of it that are misunderstood are printed.
-// operators.tsv and strangers.tsv have more of the kind.
+// operators.tsv and strangers.tsv have more of the kind; dangerous.tsv has what must not be
+// understood as what it almost says.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -120,7 +121,11 @@ TEST_CASE("Operators of different habits are understood") {
 }
 
 TEST_CASE("Strangers are mostly understood") {
-  RequireUnderstood("tests/text/intent/strangers.tsv", {1750, 500, 0.94, 0.03, 0.95});
+  RequireUnderstood("tests/text/intent/strangers.tsv", {1750, 500, 0.94, 0.035, 0.95});
+}
+
+TEST_CASE("What almost asks for something that would do harm is refused") {
+  RequireUnderstood("tests/text/intent/dangerous.tsv", {1, 75, 1.0, 0.0, 1.0});
 }
 
 }  // namespace

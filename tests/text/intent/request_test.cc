@@ -28,6 +28,24 @@ TEST_CASE("What is undecided, or asks to be told, asks for no change") {
   REQUIRE_FALSE(AsksForNoChange(Sentence("Power it on no matter whether it is in use")));
 }
 
+TEST_CASE("A command that is denied or taken back asks for no change") {
+  for (const char* const text :
+       {"There is no need to flash the BIOS, thanks", "You must not reset the BIOS",
+        "Under no circumstances may anybody shut it down", "I never asked you to mirror it",
+        "Shut it down. Scratch that.", "Shut it down, wrong window", "Flash it. Just asking."}) {
+    INFO(text);
+    REQUIRE(AsksForNoChange(Sentence(text)));
+  }
+  for (const char* const text :
+       {"Do not hesitate to flash the BIOS", "Do not shut it down hard but gently",
+        "There is no need to wait, shut it down", "We only ask you to flash it",
+        "Cancel that account", "Wait no longer and start it",
+        "The wrong server was reset, start this one"}) {
+    INFO(text);
+    REQUIRE_FALSE(AsksForNoChange(Sentence(text)));
+  }
+}
+
 TEST_CASE("A piece that points back has no thing of its own") {
   REQUIRE(PointsBack("switch such relics off"));
   REQUIRE(PointsBack("turn them off"));
