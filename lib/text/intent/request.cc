@@ -79,6 +79,12 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const std::string word = LowerTextOf(tokens, at);
   const std::string next = LowerTextOf(tokens, at + 1);
   if (word == "unless") return true;
+  // "Only after I say so"
+  static const WordSet kPeople = {"i", "we", "you", "he", "she", "they"};
+  const std::string before = at == 0 ? "" : LowerTextOf(tokens, at - 1);
+  const bool is_wait =
+      (before == "only" && word == "after") || (before == "wait" && word == "until");
+  if (is_wait && kPeople.contains(next)) return true;
   if (word == "when" && next != "the") return kSubjects.contains(next);
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
@@ -125,10 +131,14 @@ bool TakesBack(const Sentence& sentence) {
 // "you must not reset the BIOS". "Do not hesitate to" and "do not .. but .." deny none.
 bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
   static const Cue kNeedless(
-      "no need * to|not necessary to|not need to|not have to|not require to|not allow to|"
+      "forbidden to|prohibited to|not want you to|don t want you to|not want the|don t want the|no "
+      "need * to|not necessary to|not need to|not have to|not require to|not allow to|"
       "no reason * to|never asked * to|not asked * to|nobody say * should|nobody said * should|"
       "nobody asked * to|no circumstance|no account|no means");
-  static const Cue kForbidden("do not|don t|dont|never|must not|shall not|should not|may not");
+  static const Cue kForbidden(
+      "do not|don t|dont|do not you dare|don t you dare|never|must not|shall not|should not|"
+      "may not|must not be|shall not be|should not be|may not be|cannot|can not|nobody may|"
+      "nobody must|nobody should|no one may");
   static const Cue kChanging(
       "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
       "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
@@ -155,7 +165,8 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
   return denies(kNeedless, false) || denies(kForbidden, true);
 }
 
-// Returns whether every clause denies what it names, or is only polite.
+// Returns whether every clause denies what it names, tells how things are or is only polite, and
+// one denies.
 bool DeniesAll(const Sentence& sentence) {
   static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
   const std::vector<Token>& tokens = sentence.tokens();
@@ -166,8 +177,9 @@ bool DeniesAll(const Sentence& sentence) {
     for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
       is_polite &= kPolite.contains(LowerTextOf(tokens, end));
     }
-    if (!is_polite && !DeniesCommand(sentence, tokens[begin].clause)) return false;
-    denies |= !is_polite;
+    const bool denies_it = DeniesCommand(sentence, tokens[begin].clause);
+    if (!is_polite && !denies_it && !IsBackground(sentence, tokens[begin].clause)) return false;
+    denies |= denies_it;
     begin = end;
   }
   return denies;
@@ -186,11 +198,12 @@ bool AsksForNoChange(const Sentence& sentence) {
       "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
       "whether|check whether|see "
       "whether|"
-      "look up|read up|find out|"
+      "look up|read up|find out|would be wrong|would be a mistake|would be bad|decide against|"
+      "decided against|advise against|refrain from|regret|was dropped|were dropped|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
-  static const WordSet kTelling = {"explain", "describe", "list",  "print",
-                                   "check",   "read",     "count", "keep"};
+  static const WordSet kTelling = {"explain", "describe", "list", "print", "check",   "read",
+                                   "count",   "keep",     "why",  "who",   "whoever", "whether"};
   static const WordSet kPolite = {"please", "pls",    "plz", "can", "could", "you",
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
