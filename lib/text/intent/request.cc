@@ -42,8 +42,9 @@ bool IsWayToAsk(const std::vector<Token>& tokens, std::size_t at) {
   static const WordSet kAsking = {"possible", "it's", "its", "need",      "so",
                                   "needed",   "may",  "not", "necessary", "that's"};
   static const WordSet kThings = {"it", "that", "this", "he"};
-  static const WordSet kStates = {"is", "isn't", "isnt", "was", "takes", "means", "works", "suits"};
-  static const WordSet kAnybody = {"somebody", "someone", "anybody"};
+  static const WordSet kStates = {"is",    "isn't", "isnt",  "was", "takes", "means",
+                                  "works", "suits", "could", "can", "would"};
+  static const WordSet kAnybody = {"somebody", "someone", "anybody", "anyone"};
   static const WordSet kModals = {"could", "can", "would"};
   static const WordSet kSpeakers = {"you", "we", "i"};
   static const WordSet kEvents = {"see",   "hear", "notice", "find",  "receive", "detect",
@@ -51,10 +52,12 @@ bool IsWayToAsk(const std::vector<Token>& tokens, std::size_t at) {
                                   "don't", "dont", "do",     "agree", "cannot",  "are"};
   const std::string next = LowerTextOf(tokens, at + 1);
   const std::string third = LowerTextOf(tokens, at + 2);
+  // "If you do not mind"
+  const bool minds = LowerTextOf(tokens, at + 3) == "mind" || LowerTextOf(tokens, at + 4) == "mind";
   if (next == "any") return at + 2 >= tokens.size() || tokens[at + 2].clause != tokens[at].clause;
   return kAsking.contains(next) || (kThings.contains(next) && kStates.contains(third)) ||
          (kAnybody.contains(next) && kModals.contains(third)) ||
-         (kSpeakers.contains(next) && !kEvents.contains(third));
+         (kSpeakers.contains(next) && (!kEvents.contains(third) || minds));
 }
 
 // Returns whether the clause says before a token how welcome something would be, or how to tell

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "tests/text/intent/shipped_parser.h"
+
 namespace shoal::intent {
 namespace {
 
@@ -43,6 +45,15 @@ TEST_CASE("A command that is denied or taken back asks for no change") {
         "The wrong server was reset, start this one"}) {
     INFO(text);
     REQUIRE_FALSE(AsksForNoChange(Sentence(text)));
+  }
+}
+
+TEST_CASE("A way to ask is no condition") {
+  for (const char* const text : {"If you don't mind, shut the server down gracefully",
+                                 "If it could be done, shut the server down gracefully",
+                                 "It would be great if you shut the server down gracefully"}) {
+    INFO(text);
+    REQUIRE(ParserOf("dell-r750").Parse(text)->refusal.empty());
   }
 }
 
