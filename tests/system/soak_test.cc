@@ -54,7 +54,7 @@ TEST_CASE("no process grows while accounts come and go", "[soak]") {
   ShoalRun run(Arguments());
   // By then every cache of the learner has been in use for some rounds.
   constexpr double kWarmUpUpdates = 40;
-  REQUIRE(Eventually(seconds(150), [&] { return run.updates() >= kWarmUpUpdates; }));
+  REQUIRE(Eventually(seconds(300), [&] { return run.updates() >= kWarmUpUpdates; }));
   std::map<std::string, pid_t> pids;
   for (const char* program : kPrograms) {
     const std::vector<pid_t> found = run.Children(program);
