@@ -73,18 +73,21 @@ enum class Denial {
 Denial DenialOf(const Sentence& sentence, std::size_t at) {
   static constexpr std::array<std::string_view, 5> kDenying = {"not", "no", "never", "dont", "don"};
   static constexpr std::array<std::string_view, 3> kStates = {"activ", "enabl", "disabl"};
+  static constexpr std::array<std::string_view, 4> kUses = {"needed", "required", "used",
+                                                            "allowed"};
   static constexpr std::array<std::string_view, 3> kWishing = {"must", "should", "shall"};
   constexpr std::size_t kReach = 3;
   const std::vector<std::string>& words = sentence.words();
-  const auto is_one = [](const auto& all, const std::string& word) {
+  const auto is_one = [](const auto& all, std::string_view word) {
     return std::find(all.begin(), all.end(), word) != all.end();
   };
   for (std::size_t back = 1; back <= std::min(kReach, at); ++back) {
     const std::size_t word = at - back;
     const bool is_apart = sentence.ClauseOf(word) != sentence.ClauseOf(at);
     if (is_apart || words[word] == "but" || words[word] == "forget") return Denial::kNone;
-    // "Not active (disabled)" denies what stands nearer.
-    if (is_one(kStates, words[word])) return Denial::kNone;
+    // "Not active (disabled)" and "not needed, off" deny what stands nearer.
+    const bool is_participle = is_one(kUses, sentence.TextAt(word)) && words[word + 1] != "to";
+    if (is_one(kStates, words[word]) || is_participle) return Denial::kNone;
     const bool is_number = words[word + 1].find_first_of("0123456789") != std::string::npos;
     if (!is_one(kDenying, words[word]) || is_number) continue;
     return word > 0 && is_one(kWishing, words[word - 1]) ? Denial::kWished : Denial::kTold;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "redfish/goals/goal_definition.h"
+#include "text/intent/request.h"
 
 namespace shoal::intent {
 namespace {
@@ -84,6 +85,27 @@ class RuleReader {
   std::set<std::string, std::less<>> known_;
   absl::Status status_;
 };
+
+// Returns whether a match belongs to an occasion of which its clause tells: "after the disk swap
+// somebody reshuffled the list". In "after the reboot downgrade it" it is a command.
+bool IsOfOccasion(const Sentence& sentence, const CueMatch& match) {
+  static const WordSet kOccasions = {"after", "since", "following", "during"};
+  static const WordSet kArticles = {"the", "a", "an", "our", "my", "this", "last", "yesterday's"};
+  static const WordSet kObjects = {"it", "them", "the", "a", "this", "that", "our", "all"};
+  constexpr std::size_t kReach = 4;
+  const std::size_t clause = sentence.ClauseOf(match.begin);
+  const bool has_object = match.end < sentence.words().size() &&
+                          sentence.ClauseOf(match.end) == clause &&
+                          kObjects.contains(sentence.TextAt(match.end));
+  if (has_object || kObjects.contains(sentence.TextAt(match.end - 1))) return false;
+  for (std::size_t back = 2; back <= std::min(kReach, match.begin); ++back) {
+    const std::size_t at = match.begin - back;
+    if (sentence.ClauseOf(at) != clause) return false;
+    if (!kOccasions.contains(sentence.TextAt(at))) continue;
+    return kArticles.contains(sentence.TextAt(at + 1)) && TellsOfPast(sentence, clause);
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -175,7 +197,7 @@ bool GoalSentence::IsBarred(const Sentence& sentence, const std::set<std::size_t
           return around.begin <= match.begin && match.end <= around.end;
         });
     return !is_harmless && !values.contains(sentence.TokenOf(match.begin)) &&
-           !TellsState(sentence, match);
+           !TellsState(sentence, match) && !IsOfOccasion(sentence, match);
   };
   return std::any_of(never_.begin(), never_.end(), [&](const Cue& cue) {
     const std::vector<CueMatch> said = cue.Affirmed(sentence);

@@ -83,8 +83,9 @@ class GoalSentence {
   bool Covers(const Sentence& sentence, std::size_t begin, std::size_t end) const;
   // Whether it asks for what the goal must not hear. What it denies, rules out or leaves alone
   // (Cue::IsAffirmed) does not matter, nor what it says of how things are ("it was switched off"),
-  // nor what is inside of the tokens of `values` or of a cue of `harmless`. What belongs to an
-  // occasion ("after the reboot") does matter, since a second command may stand there.
+  // nor what is inside of the tokens of `values` or of a cue of `harmless`, nor an occasion of
+  // which its clause tells ("after the disk swap somebody reshuffled the list"). In another clause
+  // a second command may stand there ("after the reboot downgrade it").
   bool IsBarred(const Sentence& sentence, const std::set<std::size_t>& values) const;
   const std::vector<ValueRule>& values() const { return values_; }
   const std::vector<TargetRule>& targets() const { return targets_; }

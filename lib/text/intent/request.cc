@@ -4,6 +4,7 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,121 @@ bool IsWayToAsk(const std::vector<Token>& tokens, std::size_t at) {
          (kSpeakers.contains(next) && (!kEvents.contains(third) || minds));
 }
 
+// Returns the end of a cue's match that begins at a word; nothing where none does.
+std::optional<std::size_t> EndOfMatchAt(const Sentence& sentence, const Cue& cue,
+                                        std::size_t word) {
+  for (const CueMatch& match : cue.FindAll(sentence)) {
+    if (match.begin == word) return match.end;
+  }
+  return std::nullopt;
+}
+
+// Returns whether the condition at a token is about what the writer believes, about somebody's time
+// or about a restart on the way, and not about the command: "unless I am mistaken", "if time
+// permits", "reboot if required", ".. If a restart is needed, do that too". "Unless it already is"
+// waits for nothing either.
+bool IsRemark(const Sentence& sentence, std::size_t at) {
+  static const Cue kBeliefs(
+      "i am not mistaken|i m not mistaken|i am mistaken|i m mistaken|i am not wrong|i m not wrong|"
+      "i am wrong|i m wrong|i am right|i m right|i read it right|i read this right|i read that "
+      "right|i read it correctly|i read this correctly|i see it right|i see this right|i see it "
+      "correctly|i see correctly|i remember right|i remember correctly|i recall correctly|"
+      "i understood correctly|i misread|i misread it|i misread this|i err|i miss something|"
+      "i am missing something|memory serves|memory serves me|memory serves me right");
+  static const Cue kDone("it already is|it already has|that is already so|it is already so");
+  static const Cue kTimes(
+      "time permits|time allows|there is time|there s time|you have time|you have the time|"
+      "you have a minute|you have a moment|you find a minute|you find a moment|you find time|"
+      "you find the time|you are free|you re free|you are around|you re around|you are there|"
+      "you are not busy|you re not busy|somebody has a minute|somebody has time|someone has a "
+      "minute|someone has time|anybody has a minute|anybody has time|anyone has a minute|anyone "
+      "has time|somebody is around|someone is around|anybody is around|anyone is around|"
+      "convenient|feasible|that helps|it helps|this helps|it matters|that matters|you wonder|"
+      "you wondered|you ask|anybody asks|anyone asks|that is possible|it is possible|this is "
+      "possible|that is all right|that is ok|that is okay|that is fine|that was all|this was all|"
+      "that is all");
+  static const Cue kRestarts(
+      "a restart is need|a reboot is need|a restart is require|a reboot is require|a restart is "
+      "necessary|a reboot is necessary|it need a restart|it need a reboot|that need a restart|"
+      "that need a reboot|it require a restart|it require a reboot|that require a restart|"
+      "that require a reboot");
+  static const WordSet kRestarting = {"restart", "reboot", "restarting", "rebooting"};
+  static const WordSet kAllowing = {"do", "go", "please", "then", "reboot", "restart", "so"};
+  static const WordSet kGoesOn = {"please", "could", "can", "would"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  const std::string word = LowerTextOf(tokens, at);
+  std::size_t from = at + (word == "in" ? 2 : word == "as" ? 3 : 1);
+  if (from >= tokens.size()) return false;
+  const auto ends_clause = [&](std::size_t end) {
+    return end == sentence.words().size() || sentence.ClauseOf(end) != sentence.ClauseOf(end - 1);
+  };
+  const auto done = EndOfMatchAt(sentence, kDone, tokens[from].first_word);
+  if (done && word == "unless" && ends_clause(*done)) return true;
+  for (const std::size_t token : {from, from + 1}) {
+    if (token >= tokens.size() || (token > from && LowerTextOf(tokens, from) != "that")) break;
+    const auto believes = EndOfMatchAt(sentence, kBeliefs, tokens[token].first_word);
+    if (believes && (ends_clause(*believes) || sentence.TextAt(*believes) != "about")) return true;
+    const auto time = EndOfMatchAt(sentence, kTimes, tokens[token].first_word);
+    if (time && word != "unless" &&
+        (ends_clause(*time) || kGoesOn.contains(sentence.TextAt(*time)))) {
+      return true;
+    }
+  }
+  if (word != "if") return false;
+  if (LowerTextOf(tokens, from) == "required" && at > 0) {
+    return ends_clause(tokens[from].end_word) && kRestarting.contains(LowerTextOf(tokens, at - 1));
+  }
+  if (at == 0 || tokens[at - 1].clause == tokens[at].clause) return false;
+  if (!EndOfMatchAt(sentence, kRestarts, tokens[from].first_word)) return false;
+  while (from < tokens.size() && tokens[from].clause == tokens[at].clause) ++from;
+  return kAllowing.contains(LowerTextOf(tokens, from));
+}
+
+// Returns whether "when the alarm sounds" or the like begins at a token behind a command. "Boot the
+// disk first when the server starts", "accepted when the lamp shines" and, of a step before, "and
+// log out once the tag is set" have none.
+bool BeginsOccasion(const Sentence& sentence, std::size_t at) {
+  static const WordSet kWaiting = {"when", "once"};
+  static const WordSet kArticles = {"the", "an", "a", "our", "my", "all", "everybody", "everyone"};
+  static const WordSet kOwn = {"server", "machine", "host", "box", "node", "system", "computer"};
+  static const WordSet kTelling = {
+      "is",     "are",  "has",    "have",    "stays",   "shows",      "not",      "even",
+      "only",   "must", "should", "shall",   "done",    "proof",      "accepted", "before",
+      "ahead",  "that", "which",  "whoever", "because", "acceptance", "always",   "complete",
+      "proven", "so",   "as",     "will",    "success"};
+  static const WordSet kEvents = {
+      "sounds", "rings",  "beeps",   "fails", "comes",    "calls",     "arrives", "complains",
+      "ends",   "agrees", "leaves",  "dies",  "finishes", "completes", "breaks",  "trips",
+      "drops",  "rises",  "exceeds", "falls", "reaches",  "signals",   "opens",   "closes",
+      "goes",   "alarms", "asks",    "says",  "tells",    "agree",     "leave",   "come"};
+  static const WordSet kStates = {"is", "are", "has", "have"};
+  constexpr std::size_t kReach = 4;
+  const std::vector<Token>& tokens = sentence.tokens();
+  const std::size_t clause = tokens[at].clause;
+  const auto is_inside = [&](std::size_t token) {
+    return token < tokens.size() && tokens[token].clause == clause;
+  };
+  if (at == 0 || !is_inside(at - 1) || !is_inside(at + 1) ||
+      !kWaiting.contains(LowerTextOf(tokens, at)) ||
+      !kArticles.contains(LowerTextOf(tokens, at + 1)) ||
+      kOwn.contains(LowerTextOf(tokens, at + 2)) || IsPast(sentence, clause)) {
+    return false;
+  }
+  bool is_event = false;
+  bool is_state = false;
+  for (std::size_t after = at + 2; after <= at + kReach && is_inside(after); ++after) {
+    is_event |= kEvents.contains(LowerTextOf(tokens, after));
+    is_state |= kStates.contains(LowerTextOf(tokens, after));
+  }
+  bool is_only = clause == tokens.front().clause && clause == tokens.back().clause;
+  while (at > 0 && is_inside(at - 1)) {
+    const std::string before = LowerTextOf(tokens, --at);
+    if (kTelling.contains(before)) return false;
+    is_only &= before != "and" && before != "then";
+  }
+  return is_event || (is_state && is_only);
+}
+
 // Returns whether the clause says before a token how welcome something would be, or how to tell
 // success: "it would be great if the lamp were lit", "accepted if it shines", "even if it takes
 // long".
@@ -81,6 +197,7 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const std::vector<Token>& tokens = sentence.tokens();
   const std::string word = LowerTextOf(tokens, at);
   const std::string next = LowerTextOf(tokens, at + 1);
+  if (IsRemark(sentence, at)) return false;
   if (word == "unless") return true;
   // "Only after I say so"
   static const WordSet kPeople = {"i", "we", "you", "he", "she", "they"};
@@ -95,12 +212,15 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
     return !IsWayToAsk(tokens, at) && (is_first || (next != "there" && !IsWelcomed(tokens, at)));
   }
   if (!is_first) return false;
-  return word == "provided" || word == "assuming" ||
+  static const WordSet kOrigins = {"by", "with", "in", "at", "here", "below", "above"};
+  // "Should be on" has no subject that a condition would have.
+  static const WordSet kVerbs = {"be", "read", "show", "run", "become", "stay"};
+  return ((word == "provided" || word == "assuming") && !kOrigins.contains(next)) ||
          (word == "once" && kSubjects.contains(next) &&
           tokens[at + 1].clause == tokens[at].clause) ||
          (word == "in" && next == "case" && LowerTextOf(tokens, at + 2) != "of") ||
          (word == "when" && !IsPast(sentence, tokens[at].clause)) ||
-         (word == "should" && at == 0 && !sentence.has_question());
+         (word == "should" && at == 0 && !kVerbs.contains(next) && !sentence.has_question());
 }
 
 // Returns whether a token begins the name of a time to come.
@@ -120,13 +240,36 @@ bool TakesBack(const Sentence& sentence) {
       "only asking|just asking|wait no|disregard|disregard that|disregard this|scratch "
       "that|scratch this|"
       "cancel that|cancel this|ignore that|ignore this|ignore me|strike that|forget that|"
-      "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|"
+      "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
+      "that back|take it back|"
       "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
       "wrong channel");
+  static const WordSet kStates = {"is", "are", "was", "were", "has", "have", "does", "did"};
+  static const WordSet kExcuses = {"sorry", "oops", "no",  "that",  "that's", "this",
+                                   "it",    "it's", "was", "is",    "the",    "a",
+                                   "my",    "in",   "for", "meant", "but",    "and",
+                                   "well",  "went", "to",  "ah",    "i",      "mean"};
+  const auto is_inside = [&sentence](std::size_t word, std::size_t match) {
+    return sentence.ClauseOf(word) == sentence.ClauseOf(match);
+  };
+  // "Telnet is not yet" and "before I open the wrong server" take nothing back.
+  const auto only_tells = [&](const CueMatch& match) {
+    std::size_t before = match.begin;
+    if (sentence.TextAt(match.begin) == "not") {
+      return before > 0 && is_inside(before - 1, before) &&
+             kStates.contains(sentence.TextAt(before - 1));
+    }
+    if (sentence.TextAt(match.end - 1) != "server") return false;
+    while (before > 0 && is_inside(before - 1, match.begin)) {
+      if (!kExcuses.contains(sentence.TextAt(--before))) return true;
+    }
+    return false;
+  };
   const std::vector<CueMatch> all = kBack.FindAll(sentence);
-  return std::any_of(all.begin(), all.end(), [&sentence](const CueMatch& match) {
-    return match.end == sentence.words().size() ||
-           sentence.ClauseOf(match.end) != sentence.ClauseOf(match.end - 1);
+  return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+    const bool ends_clause =
+        match.end == sentence.words().size() || !is_inside(match.end, match.end - 1);
+    return ends_clause && !only_tells(match);
   });
 }
 
@@ -154,6 +297,20 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
     return all;
   };
   if (!inside(kContrast).empty()) return false;
+  // "We do not want a RAID1"
+  static const Cue kUnwanted(
+      "not want|don t want|not need|don t need|not wish|don t wish for|nobody want|nobody need|"
+      "no one want|no one need|not ask for|never ask for|not order|never order");
+  static const Cue kThings(
+      "raid1|raid 1|mirror|bios|firmware|shutdown|shut down|reset|update|upgrade|default");
+  constexpr std::size_t kReach = 3;
+  const std::vector<CueMatch> unwanted = inside(kUnwanted);
+  const std::vector<CueMatch> things = inside(kThings);
+  for (const CueMatch& no : unwanted) {
+    for (const CueMatch& thing : things) {
+      if (thing.begin >= no.end && thing.begin <= no.end + kReach) return true;
+    }
+  }
   const std::vector<CueMatch> changing = inside(kChanging);
   const auto denies = [&](const Cue& denial, bool is_close) {
     const std::vector<CueMatch> all = inside(denial);
@@ -168,20 +325,75 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
   return denies(kNeedless, false) || denies(kForbidden, true);
 }
 
-// Returns whether every clause denies what it names, tells how things are or is only polite, and
-// one denies.
+// Returns whether a clause reports what somebody did or what happened: "somebody deleted user x7",
+// "the server shut down last night". `goes_on` says that the clause before is a report; then
+// "enabled y8" is one, too.
+bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
+  static const WordSet kSubjects = {"somebody", "someone", "we", "i", "they", "he", "she"};
+  static const WordSet kOwners = {"the", "our", "my", "this", "that", "it", "a"};
+  static const WordSet kPast = {"made",  "gave", "set", "put",  "took",
+                                "built", "did",  "got", "shut", "reset"};
+  static const WordSet kUnfinished = {"need", "needed", "wanted", "asked", "noticed", "want"};
+  static const WordSet kRequests = {"please", "pls", "must",  "should", "to", "so",
+                                    "want",   "it",  "again", "shall",  "can"};
+  static const Cue kTimes("last night|yesterday|last week|last month|this morning|ago");
+  const std::vector<Token>& tokens = sentence.tokens();
+  std::size_t first = 0;
+  while (first < tokens.size() && tokens[first].clause != clause) ++first;
+  std::size_t end = first;
+  bool requests = false;
+  for (; end < tokens.size() && tokens[end].clause == clause; ++end) {
+    requests |= end > first && kRequests.contains(LowerTextOf(tokens, end));
+  }
+  if (first == end || requests) return false;
+  const auto is_past = [&tokens](std::size_t at) {
+    const std::string word = LowerTextOf(tokens, at);
+    return (word.ends_with("ed") && !kUnfinished.contains(word)) || kPast.contains(word);
+  };
+  const std::string word = LowerTextOf(tokens, first);
+  if (goes_on && is_past(first + (word == "and" ? 1 : 0))) return true;
+  if (kSubjects.contains(word) && is_past(first + 1)) return true;
+  const std::vector<CueMatch> times = kTimes.FindAll(sentence);
+  return kOwners.contains(word) &&
+         std::any_of(times.begin(), times.end(),
+                     [&](const CueMatch& time) { return time.end == tokens[end - 1].end_word; });
+}
+
+// Returns whether a clause only tells of a button or the like: "the shutdown button is broken".
+bool TellsOfControl(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kOwners = {"the", "our", "your", "my", "this", "that", "a"};
+  static const WordSet kControls = {"button", "link", "menu", "page", "dialog"};
+  static const WordSet kJoints = {"so", "and", "but", "hence", "therefore", "it"};
+  bool is_first = true;
+  bool names_control = false;
+  for (const Token& token : sentence.tokens()) {
+    if (token.clause != clause) continue;
+    const std::string text = absl::AsciiStrToLower(token.text);
+    if ((is_first && !kOwners.contains(text)) || kJoints.contains(text)) return false;
+    is_first = false;
+    names_control |= kControls.contains(text);
+  }
+  return names_control && IsBackground(sentence, clause);
+}
+
+// Returns whether every clause denies what it names, reports what was done, tells how things are or
+// is only polite, and one denies, reports or tells of a button or the like.
 bool DeniesAll(const Sentence& sentence) {
   static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
   const std::vector<Token>& tokens = sentence.tokens();
   bool denies = false;
+  bool reports = false;
   for (std::size_t begin = 0; begin < tokens.size();) {
     std::size_t end = begin;
     bool is_polite = true;
     for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
       is_polite &= kPolite.contains(LowerTextOf(tokens, end));
     }
-    const bool denies_it = DeniesCommand(sentence, tokens[begin].clause);
-    if (!is_polite && !denies_it && !IsBackground(sentence, tokens[begin].clause)) return false;
+    const std::size_t clause = tokens[begin].clause;
+    reports = Reports(sentence, clause, reports);
+    const bool denies_it =
+        reports || DeniesCommand(sentence, clause) || TellsOfControl(sentence, clause);
+    if (!is_polite && !denies_it && !IsBackground(sentence, clause)) return false;
     denies |= denies_it;
     begin = end;
   }
@@ -201,7 +413,7 @@ bool AsksForNoChange(const Sentence& sentence) {
       "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
       "whether|check whether|see "
       "whether|"
-      "look up|read up|find out|would be wrong|would be a mistake|would be bad|decide against|"
+      "would be wrong|would be a mistake|would be bad|decide against|"
       "decided against|advise against|refrain from|regret|was dropped|were dropped|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
       "keep * as is|keep * untouched|do not touch|do not change");
@@ -212,7 +424,7 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
       "come back to you|no action|do nothing|just curious|never mind|nevermind|no wait|forget it|"
-      "change my mind|second thought|take that back|take it back|meant for someone|"
+      "change my mind|second thought|meant for someone|"
       "meant for somebody|hold off on");
   if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
       DeniesAll(sentence)) {
@@ -221,6 +433,16 @@ bool AsksForNoChange(const Sentence& sentence) {
   const std::vector<Token>& tokens = sentence.tokens();
   if (tokens.front().clause != tokens.back().clause) return false;
   if (kAlone.Find(sentence)) return true;
+  // "Let the LED blink so that I find out which one it is" asks for more.
+  static const Cue kLearning("look up|read up|find out");
+  static const WordSet kPurposes = {"so", "because", "since", "as", "for", "that", "and", "until"};
+  const std::optional<CueMatch> learning = kLearning.Find(sentence);
+  if (learning && std::none_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+        return token.first_word < learning->begin &&
+               kPurposes.contains(absl::AsciiStrToLower(token.text));
+      })) {
+    return true;
+  }
   const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
     return !kPolite.contains(absl::AsciiStrToLower(token.text));
   });
@@ -259,6 +481,22 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
   return tells;
 }
 
+bool TellsOfPast(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kAsking = {"please", "must", "should", "shall", "need", "want", "would"};
+  static const WordSet kObjects = {"the", "a", "an", "it", "our", "my", "all"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  if (IsBackground(sentence, clause)) return true;
+  bool tells = false;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].clause != clause) continue;
+    const std::string text = LowerTextOf(tokens, i);
+    if (kAsking.contains(text)) return false;
+    tells |= i > 0 && text.ends_with("ed") && tokens[i - 1].clause == clause &&
+             kObjects.contains(LowerTextOf(tokens, i + 1));
+  }
+  return tells;
+}
+
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
   static const WordSet kReasons = {"before", "because", "since", "by", "until", "for"};
   constexpr std::size_t kReach = 3;
@@ -267,7 +505,11 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
   const bool has_sequel = std::any_of(goal.values().begin(), goal.values().end(),
                                       [](const ValueRule& rule) { return rule.kind == "url"; });
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (BeginsCondition(sentence, i) || (!has_sequel && BeginsWait(tokens, i))) return true;
+    if (BeginsCondition(sentence, i) ||
+        (!has_sequel &&
+         ((BeginsWait(tokens, i) && !IsRemark(sentence, i)) || BeginsOccasion(sentence, i)))) {
+      return true;
+    }
     if (!BeginsLaterTime(tokens, i)) continue;
     bool is_reason = IsBackground(sentence, tokens[i].clause);
     for (std::size_t back = 1; back <= std::min(kReach, i); ++back) {

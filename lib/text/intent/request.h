@@ -18,8 +18,8 @@ namespace shoal::intent {
 bool SpeaksOfServer(const Sentence& sentence);
 
 // Returns whether a sentence only asks to be told something, or to leave something as it is, has
-// not decided, takes itself back ("scratch that"), or denies all that it names ("there is no need
-// to reset it"). REQUIRES: it has a token.
+// not decided, takes itself back ("scratch that"), denies all that it names ("there is no need to
+// reset it"), or only reports ("somebody reset it yesterday"). REQUIRES: it has a token.
 bool AsksForNoChange(const Sentence& sentence);
 
 // Returns whether what the goal is about is to happen only later, or if something else is so.
@@ -31,6 +31,10 @@ bool IsSurroundings(const Sentence& sentence, std::size_t at);
 
 // Returns whether a clause tells how things are or what happened, and asks for nothing.
 bool IsBackground(const Sentence& sentence, std::size_t clause);
+
+// Returns whether a clause is background, or tells what somebody did to something: "a colleague
+// reshuffled the list".
+bool TellsOfPast(const Sentence& sentence, std::size_t clause);
 
 // Returns whether a piece of a text (sentence_pieces.h) asks for nothing by itself: a question, or
 // a condition, from which the rest must not be taken apart.

@@ -312,8 +312,9 @@ void Sentence::AddWords(const Speller* speller) {
 bool Sentence::MeansOff(std::size_t token) const {
   static constexpr std::array<std::string_view, 4> kVerbs = {"switch", "switched", "turn",
                                                              "turned"};
-  static constexpr std::array<std::string_view, 6> kBefore = {"please", "to",   "and",
-                                                              "then",   "must", "you"};
+  static constexpr std::array<std::string_view, 12> kBefore = {"please", "pls", "kindly", "just",
+                                                               "to",     "and", "then",   "must",
+                                                               "should", "can", "could",  "you"};
   const auto is_one = [this](const auto& all, std::size_t at) {
     return std::find(all.begin(), all.end(), lower_[at]) != all.end();
   };

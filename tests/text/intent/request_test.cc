@@ -57,6 +57,27 @@ TEST_CASE("A way to ask is no condition") {
   }
 }
 
+TEST_CASE("A report of what was done asks for no change, beside a request it does not matter") {
+  for (const char* const text :
+       {"We reset the BIOS and restarted the server", "The server shut down last night",
+        "Somebody deleted kim, made ada Operator", "The reset button is broken"}) {
+    INFO(text);
+    REQUIRE(AsksForNoChange(Sentence(text)));
+  }
+  for (const char* const text :
+       {"Somebody reset the BIOS, flash it", "The server went down last night, start it",
+        "The power button is broken so start the server"}) {
+    INFO(text);
+    REQUIRE_FALSE(AsksForNoChange(Sentence(text)));
+  }
+}
+
+TEST_CASE("A clause with a verb of the past and its object tells of the past") {
+  REQUIRE(TellsOfPast(Sentence("After the swap a colleague reshuffled the list"), 0));
+  REQUIRE_FALSE(TellsOfPast(Sentence("After the reboot downgrade it"), 0));
+  REQUIRE_FALSE(TellsOfPast(Sentence("Please say who reshuffled the list"), 0));
+}
+
 TEST_CASE("A piece that points back has no thing of its own") {
   REQUIRE(PointsBack("switch such relics off"));
   REQUIRE(PointsBack("turn them off"));
