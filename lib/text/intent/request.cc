@@ -70,18 +70,24 @@ std::optional<std::size_t> EndOfMatchAt(const Sentence& sentence, const Cue& cue
   return std::nullopt;
 }
 
+// Returns what a writer says of having erred.
+const Cue& Mistakes() {
+  static const Cue kMistakes(
+      "i am mistaken|i m mistaken|i am wrong|i m wrong|i err|i misread it|i misread this|i "
+      "misread|i miss something|i am missing something|i m missing something");
+  return kMistakes;
+}
+
 // Returns whether the condition at a token is about what the writer believes, about somebody's time
 // or about a restart on the way, and not about the command: "unless I am mistaken", "if time
 // permits", "reboot if required", ".. If a restart is needed, do that too". "Unless it already is"
 // waits for nothing either.
 bool IsRemark(const Sentence& sentence, std::size_t at) {
   static const Cue kBeliefs(
-      "i am not mistaken|i m not mistaken|i am mistaken|i m mistaken|i am not wrong|i m not wrong|"
-      "i am wrong|i m wrong|i am right|i m right|i read it right|i read this right|i read that "
-      "right|i read it correctly|i read this correctly|i see it right|i see this right|i see it "
-      "correctly|i see correctly|i remember right|i remember correctly|i recall correctly|"
-      "i understood correctly|i misread|i misread it|i misread this|i err|i miss something|"
-      "i am missing something|memory serves|memory serves me|memory serves me right");
+      "i am not mistaken|i m not mistaken|i am not wrong|i m not wrong|i am right|i m right|i read "
+      "it right|i read this right|i read that right|i read it correctly|i read this correctly|i "
+      "see it right|i see this right|i see it correctly|i see correctly|i remember right|i "
+      "remember correctly|i recall correctly|i understood correctly|memory serves");
   static const Cue kDone("it already is|it already has|that is already so|it is already so");
   static const Cue kTimes(
       "time permits|time allows|there is time|there s time|you have time|you have the time|"
@@ -113,7 +119,8 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
   if (done && word == "unless" && ends_clause(*done)) return true;
   for (const std::size_t token : {from, from + 1}) {
     if (token >= tokens.size() || (token > from && LowerTextOf(tokens, from) != "that")) break;
-    const auto believes = EndOfMatchAt(sentence, kBeliefs, tokens[token].first_word);
+    const auto believes =
+        EndOfMatchAt(sentence, word == "unless" ? Mistakes() : kBeliefs, tokens[token].first_word);
     if (believes && (ends_clause(*believes) || sentence.TextAt(*believes) != "about")) return true;
     const auto time = EndOfMatchAt(sentence, kTimes, tokens[token].first_word);
     if (time && word != "unless" &&
@@ -209,6 +216,10 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (word == "if") {
+    if (at + 1 < tokens.size() &&
+        EndOfMatchAt(sentence, Mistakes(), tokens[at + 1].first_word).has_value()) {
+      return true;
+    }
     return !IsWayToAsk(tokens, at) && (is_first || (next != "there" && !IsWelcomed(tokens, at)));
   }
   if (!is_first) return false;
