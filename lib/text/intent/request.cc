@@ -96,7 +96,7 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
       "you are not busy|you re not busy|somebody has a minute|somebody has time|someone has a "
       "minute|someone has time|anybody has a minute|anybody has time|anyone has a minute|anyone "
       "has time|somebody is around|someone is around|anybody is around|anyone is around|"
-      "convenient|feasible|that helps|it helps|this helps|it matters|that matters|you wonder|"
+      "convenient|feasible|it matters|that matters|you wonder|"
       "you wondered|you ask|anybody asks|anyone asks|that is possible|it is possible|this is "
       "possible|that is all right|that is ok|that is okay|that is fine|that was all|this was all|"
       "that is all");
@@ -135,7 +135,10 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
   if (at == 0 || tokens[at - 1].clause == tokens[at].clause) return false;
   if (!EndOfMatchAt(sentence, kRestarts, tokens[from].first_word)) return false;
   while (from < tokens.size() && tokens[from].clause == tokens[at].clause) ++from;
-  return kAllowing.contains(LowerTextOf(tokens, from));
+  static const WordSet kForbidding = {"not", "nothing", "n't", "no"};
+  return kAllowing.contains(LowerTextOf(tokens, from)) &&
+         !kForbidding.contains(LowerTextOf(tokens, from + 1)) &&
+         !kForbidding.contains(LowerTextOf(tokens, from + 2));
 }
 
 // Returns whether "when the alarm sounds" or the like begins at a token behind a command. "Boot the
@@ -252,14 +255,13 @@ bool TakesBack(const Sentence& sentence) {
       "that|scratch this|"
       "cancel that|cancel this|ignore that|ignore this|ignore me|strike that|forget that|"
       "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
-      "that back|take it back|"
+      "it back|"
       "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
       "wrong channel");
   static const WordSet kStates = {"is", "are", "was", "were", "has", "have", "does", "did"};
-  static const WordSet kExcuses = {"sorry", "oops", "no",  "that",  "that's", "this",
-                                   "it",    "it's", "was", "is",    "the",    "a",
-                                   "my",    "in",   "for", "meant", "but",    "and",
-                                   "well",  "went", "to",  "ah",    "i",      "mean"};
+  static const WordSet kFears = {"not",    "no",     "never", "avoid", "fear",
+                                 "afraid", "before", "lest",  "from",  "nobody",
+                                 "risk",   "don't",  "worry", "front", "instead"};
   const auto is_inside = [&sentence](std::size_t word, std::size_t match) {
     return sentence.ClauseOf(word) == sentence.ClauseOf(match);
   };
@@ -272,7 +274,7 @@ bool TakesBack(const Sentence& sentence) {
     }
     if (sentence.TextAt(match.end - 1) != "server") return false;
     while (before > 0 && is_inside(before - 1, match.begin)) {
-      if (!kExcuses.contains(sentence.TextAt(--before))) return true;
+      if (kFears.contains(sentence.TextAt(--before))) return true;
     }
     return false;
   };
@@ -293,7 +295,8 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       "no reason * to|never asked * to|not asked * to|nobody say * should|nobody said * should|"
       "nobody asked * to|no circumstance|no account|no means");
   static const Cue kForbidden(
-      "do not|don t|dont|do not you dare|don t you dare|never|must not|shall not|should not|"
+      "do not|don t|dont|did not|didn t|do not you dare|don t you dare|never|must not|shall "
+      "not|should not|"
       "may not|must not be|shall not be|should not be|may not be|cannot|can not|nobody may|"
       "nobody must|nobody should|no one may");
   static const Cue kChanging(
@@ -364,6 +367,11 @@ bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
   const std::string word = LowerTextOf(tokens, first);
   if (goes_on && is_past(first + (word == "and" ? 1 : 0))) return true;
   if (kSubjects.contains(word) && is_past(first + 1)) return true;
+  // "After the drill somebody powered it off"
+  for (std::size_t at = first; at + 1 < end; ++at) {
+    const std::string subject = LowerTextOf(tokens, at);
+    if ((subject == "somebody" || subject == "someone") && is_past(at + 1)) return true;
+  }
   const std::vector<CueMatch> times = kTimes.FindAll(sentence);
   return kOwners.contains(word) &&
          std::any_of(times.begin(), times.end(),
@@ -388,7 +396,7 @@ bool TellsOfControl(const Sentence& sentence, std::size_t clause) {
 }
 
 // Returns whether every clause denies what it names, reports what was done, tells how things are or
-// is only polite, and one denies, reports or tells of a button or the like.
+// is only polite or a remark, and one denies, reports or tells of a button or the like.
 bool DeniesAll(const Sentence& sentence) {
   static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
   const std::vector<Token>& tokens = sentence.tokens();
@@ -400,6 +408,7 @@ bool DeniesAll(const Sentence& sentence) {
     for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
       is_polite &= kPolite.contains(LowerTextOf(tokens, end));
     }
+    is_polite |= IsRemark(sentence, begin);
     const std::size_t clause = tokens[begin].clause;
     reports = Reports(sentence, clause, reports);
     const bool denies_it =
@@ -435,7 +444,7 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
       "come back to you|no action|do nothing|just curious|never mind|nevermind|no wait|forget it|"
-      "change my mind|second thought|meant for someone|"
+      "change my mind|second thought|take that back|meant for someone|"
       "meant for somebody|hold off on");
   if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
       DeniesAll(sentence)) {
