@@ -34,20 +34,23 @@ void BatchReader::Read(std::shared_ptr<SampleBatch> batch, std::function<void()>
 void BatchReader::Run() {
   while (true) {
     std::shared_ptr<Reading> reading;
-    std::size_t sample = 0;
+    std::size_t first = 0;
+    std::size_t count = 0;
     {
       const runtime::MutexLock lock(mutex_);
       while (!ending_ && queue_.empty()) changed_.Wait(mutex_);
       if (ending_) return;
       reading = queue_.front();
-      sample = reading->next++;
+      first = reading->next;
+      count = Neighbours(*reading->batch, first);
+      reading->next += count;
       if (reading->next == reading->batch->samples.size()) queue_.pop_front();
     }
-    ReadPayload(*reading->batch, sample);
+    ReadPayloads(*reading->batch, first, count);
     bool last = false;
     {
       const runtime::MutexLock lock(mutex_);
-      last = --reading->left == 0;
+      last = (reading->left -= count) == 0;
     }
     if (last) reading->done();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the payloads that sampled batches lack from disk, on threads of its own, so that batches
-// can be fetched ahead of their turn. Payloads of one batch are read at the same time, and batches
-// in the order in which they came.
+// can be fetched ahead of their turn. Payloads of one batch are read at the same time, those that
+// lie side by side together, and batches in the order in which they came.
 //
 // Thread-safe. Its queue holds what the callers give it: a sampling stream has a bounded number of
 // batches that wait. The destructor drops what no thread has begun to read, without calling `done`.
@@ -25,8 +25,8 @@ class BatchReader {
   explicit BatchReader(std::size_t threads);
   ~BatchReader();
 
-  // Calls ReadPayload for each sample of `batch`, and then `done`, from a thread of this object and
-  // without a lock. Nobody else may use the batch until then. REQUIRES: the batch has a sample.
+  // Calls ReadPayloads for all samples of `batch`, and then `done`, from a thread of this object
+  // and without a lock. Nobody else may use the batch until then. REQUIRES: the batch has a sample.
   void Read(std::shared_ptr<SampleBatch> batch, std::function<void()> done)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -12,6 +12,17 @@ std::uint64_t CountedSteps(const TableStats& stats) {
   return stats.inserted_steps_total - stats.inserted_uncounted_steps_total;
 }
 
+// Gives the sample the payload that was read for it.
+void Take(absl::StatusOr<std::string> payload, SampledItem& sample) {
+  sample.read = payload.ok();
+  // An item that has left the table with this sample cannot be tried again.
+  sample.lost = absl::IsDataLoss(payload.status()) || (!payload.ok() && sample.last);
+  sample.unread = !payload.ok() && !sample.lost;
+  if (payload.ok()) {
+    sample.item = std::make_shared<Item>(sample.item->WithPayload(*std::move(payload)));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runtime::Clock& clock,
@@ -46,17 +57,28 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
   return shard;
 }
 
-void ReadPayload(SampleBatch& batch, std::size_t i) {
-  SampledItem& sample = batch.samples[i];
-  if (!sample.item->spilled()) return;
-  absl::StatusOr<std::string> payload = batch.payloads->Read(batch.table, sample.handle);
-  sample.read = payload.ok();
-  // An item that has left the table with this sample cannot be tried again.
-  sample.lost = absl::IsDataLoss(payload.status()) || (!payload.ok() && sample.last);
-  sample.unread = !payload.ok() && !sample.lost;
-  if (payload.ok()) {
-    sample.item = std::make_shared<Item>(sample.item->WithPayload(*std::move(payload)));
+std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
+  std::size_t count = 1;
+  for (std::size_t i = first + 1; i < batch.samples.size(); ++i, ++count) {
+    const SampledItem& before = batch.samples[i - 1];
+    const SampledItem& sample = batch.samples[i];
+    if (!before.item->spilled() || !sample.item->spilled()) break;
+    if (sample.handle != before.handle + 1) break;
   }
+  return count;
+}
+
+void ReadPayloads(SampleBatch& batch, std::size_t first, std::size_t count) {
+  std::vector<SampledItem*> samples;
+  std::vector<Handle> handles;
+  for (SampledItem& sample : std::span(batch.samples).subspan(first, count)) {
+    if (!sample.item->spilled()) continue;
+    samples.push_back(&sample);
+    handles.push_back(sample.handle);
+  }
+  if (samples.empty()) return;
+  auto payloads = batch.payloads->Read(batch.table, handles);
+  for (std::size_t i = 0; i < samples.size(); ++i) Take(std::move(payloads[i]), *samples[i]);
 }
 
 Shard::Shard(ShardOptions options, runtime::Clock& clock, std::unique_ptr<Journal> journal)

@@ -4,7 +4,7 @@
 // With a journal the shard begins with what an earlier process left, and tells the journal of each
 // change. Acknowledgements and samples leave once durable() has reached the position that comes
 // with them. Payloads of tables with memory_bytes may be on disk: a batch comes without these, and
-// ReadPayload reads them without the shard's lock.
+// ReadPayloads reads them without the shard's lock.
 //
 // Thread-safe. Nothing waits under the lock, and large memory is freed after it is released. To
 // learn when trying again may help, call AwaitChange on a thread of its own.
@@ -52,9 +52,13 @@ struct SampleBatch {
   runtime::TimePoint sampled{};
 };
 
-// Reads the payload of `batch.samples[i]` from disk, or marks the sample as lost. Does nothing if
-// the sample has its payload. Samples of one batch may be read at the same time.
-void ReadPayload(SampleBatch& batch, std::size_t i);
+// Returns how many samples from `first` on, at least one, are best read together: those whose items
+// came one after another, so that their payloads lie side by side on the disk.
+std::size_t Neighbours(const SampleBatch& batch, std::size_t first);
+// Reads the payloads of so many samples from `first` on from disk, or marks those samples as lost.
+// Does nothing for samples that have their payloads. Others of the batch may be read at the same
+// time.
+void ReadPayloads(SampleBatch& batch, std::size_t first, std::size_t count);
 
 struct PriorityUpdate {
   UnrollId id;

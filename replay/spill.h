@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 #include "replay/item.h"
@@ -34,11 +36,13 @@ class Spill {
 class SpilledPayloads {
  public:
   virtual ~SpilledPayloads() = default;
-  // Returns the payload of an item of the shard's table with this index. Logs each failure with
-  // table and handle:
-  //   DATA_LOSS    its record is damaged or gone.
+  // Returns the payloads of items of the shard's table with this index, in the order of `handles`.
+  // Those of items that came one after another are read together. Logs each failure with table and
+  // handle:
+  //   DATA_LOSS    the item's record is damaged or gone.
   //   UNAVAILABLE  the disk cannot be read.
-  virtual absl::StatusOr<std::string> Read(std::size_t table, Handle handle) const = 0;
+  virtual std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
+                                                        std::span<const Handle> handles) const = 0;
 };
 
 }  // namespace shoal::replay

@@ -6,7 +6,9 @@
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include <vector>
 
 #include "platform/runtime/log.h"
+#include "replay/durability/payload_files.h"
 #include "replay/durability/records.h"
 
 namespace shoal::replay::durability {
@@ -63,6 +66,15 @@ rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
   return options;
 }
 
+// RocksDB counts a file of large values once, and it is open twice. Half of what the process may
+// open is left to others.
+int MostOpenFiles() {
+  constexpr rlim_t kMost = 1 << 20;
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int>(std::min(limit.rlim_cur / 4, kMost));
+}
+
 absl::Status StatusOf(const rocksdb::Status& status, const std::string& directory) {
   if (status.ok()) return absl::OkStatus();
   const std::string what = directory + ": " + status.ToString();
@@ -80,7 +92,8 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dire
   if (failure) return runtime::FailedPrecondition(directory + ": " + failure.message());
   std::unique_ptr<Database> database(new Database(directory));
   rocksdb::DBOptions options;
-  options.env = env;
+  database->env_ = WithDirectPayloads(env);
+  options.env = database->env_.get();
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.info_log = std::make_shared<WarningLog>();
@@ -89,6 +102,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dire
   options.paranoid_checks = false;
   options.max_total_wal_size = kLogBytes;
   options.keep_log_file_num = 1;
+  options.max_open_files = MostOpenFiles();
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(kBlockCacheBytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {
       {rocksdb::kDefaultColumnFamilyName, ColumnOptions(Column::kState, cache)},

@@ -72,6 +72,8 @@ class Database {
   const std::string directory_;
   // The bytes that were written since CollectGarbage was called.
   std::size_t written_bytes_ = 0;
+  // What `db_` sees of the system.
+  std::unique_ptr<rocksdb::Env> env_;
   std::unique_ptr<rocksdb::DB> db_;
   // Owned by this object and given back to `db_` before it is closed.
   std::array<rocksdb::ColumnFamilyHandle*, 3> columns_{};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,11 @@ class DatabasePayloads final : public SpilledPayloads {
                    std::shared_ptr<const std::vector<std::string>> tables);
   ~DatabasePayloads() override;
 
-  absl::StatusOr<std::string> Read(std::size_t table, Handle handle) const override;
+  std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
+                                                std::span<const Handle> handles) const override;
 
  private:
-  absl::StatusOr<std::string> ReadRecord(const std::string& key) const;
+  rocksdb::ReadOptions Options() const;
 
   const std::shared_ptr<Database> database_;
   const std::shared_ptr<const std::vector<std::string>> tables_;

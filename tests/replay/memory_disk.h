@@ -99,10 +99,18 @@ class MemoryDisk final : public Journal {
   using Place = std::pair<std::size_t, Handle>;
 
   struct View final : SpilledPayloads {
-    absl::StatusOr<std::string> Read(std::size_t table, Handle handle) const override {
-      const auto found = payloads.find({table, handle});
-      if (found == payloads.end()) return runtime::DataLoss("the record is gone");
-      return found->second;
+    std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
+                                                  std::span<const Handle> handles) const override {
+      std::vector<absl::StatusOr<std::string>> read;
+      for (const Handle handle : handles) {
+        const auto found = payloads.find({table, handle});
+        if (found == payloads.end()) {
+          read.emplace_back(runtime::DataLoss("the record is gone"));
+        } else {
+          read.emplace_back(found->second);
+        }
+      }
+      return read;
     }
     std::map<Place, std::string> payloads;
   };

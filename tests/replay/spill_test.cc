@@ -53,7 +53,7 @@ struct SpillingShard {
   std::optional<SampledItem> SampleOne() const {
     SampleBatch batch = Sample();
     if (batch.samples.empty()) return std::nullopt;
-    ReadPayload(batch, 0);
+    ReadPayloads(batch, 0, 1);
     shard->FinishReads(batch);
     if (batch.samples.empty()) return std::nullopt;
     return batch.samples.front();
@@ -140,7 +140,7 @@ TEST_CASE("an item that left before its batch is read is read all the same") {
   REQUIRE(batch.samples.front().item->spilled());
   spilling.disk->Write();
   REQUIRE(spilling.disk->Written(0).empty());
-  ReadPayload(batch, 0);
+  ReadPayloads(batch, 0, 1);
   spilling.shard->FinishReads(batch);
   REQUIRE(batch.samples.front().item->payload == ItemWith(1)->payload);
 }
@@ -168,7 +168,7 @@ TEST_CASE("a payload that is damaged on disk costs its item, and no other") {
   spilling.disk->Damage(0, 0);
   SampleBatch batch = spilling.Sample(2);
   REQUIRE(batch.samples.size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) ReadPayload(batch, i);
+  for (std::size_t i = 0; i < 2; ++i) ReadPayloads(batch, i, 1);
   spilling.shard->FinishReads(batch);
   REQUIRE(batch.samples.empty());
   REQUIRE(spilling.stats().lost_total == 2);
@@ -255,6 +255,44 @@ TEST_CASE("a table with little memory does what one with enough does, whatever c
     spilling.disk->Write();
     REQUIRE(spilling.disk->Written(0).empty());
   }
+}
+
+TEST_CASE("payloads are read together where their items came one after another") {
+  SampleBatch batch;
+  const auto add = [&batch](Handle handle, std::uint32_t spilled_bytes) {
+    auto item = std::make_shared<Item>();
+    item->spilled_bytes = spilled_bytes;
+    batch.samples.push_back({.item = std::move(item), .handle = handle});
+  };
+  for (const Handle handle : {3, 4, 5, 7, 8}) add(handle, 1);
+  add(9, 0);
+  add(10, 1);
+  add(9, 1);
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < batch.samples.size(); i += counts.back()) {
+    counts.push_back(Neighbours(batch, i));
+  }
+  REQUIRE(counts == std::vector<std::size_t>{3, 2, 1, 1, 1});
+}
+
+TEST_CASE("of payloads that are read together a damaged one costs its item, and no other") {
+  const SpillingShard spilling(WithMemoryFor(0.1));
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    REQUIRE(spilling.Insert(i).ok());
+    spilling.disk->Write();
+  }
+  spilling.disk->Damage(0, 2);
+  SampleBatch batch = spilling.Sample(5);
+  REQUIRE(Neighbours(batch, 0) == 5);
+  ReadPayloads(batch, 0, 5);
+  spilling.shard->FinishReads(batch);
+  std::vector<std::uint64_t> numbers;
+  for (const SampledItem& sample : batch.samples) {
+    numbers.push_back(sample.item->id.environment_id);
+    REQUIRE(sample.item->payload == ItemWith(numbers.back())->payload);
+  }
+  REQUIRE(numbers == std::vector<std::uint64_t>{0, 1, 3, 4});
+  REQUIRE(spilling.stats().lost_total == 1);
 }
 
 TEST_CASE("batches are read on several threads while the table changes, and each is whole") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables that are larger than their memory, with a real database and over a real network.
+#include <fcntl.h>
 #include <grpcpp/grpcpp.h>
+#include <rocksdb/file_system.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -80,13 +83,17 @@ class LargeShard {
   void AwaitWritten() const {
     REQUIRE(doubles::Eventually([&] { return shard_->stats().journal.waiting_changes == 0; }));
   }
-  // Samples so many items, reads them, and returns their numbers. Lost ones are left out.
-  std::vector<std::uint64_t> Sample(std::size_t most) const {
+  // Samples so often, reads the items, and returns their numbers. Lost ones are left out.
+  std::vector<std::uint64_t> Sample(std::size_t most, std::size_t at_once = 1) const {
     std::vector<std::uint64_t> numbers;
     for (std::size_t i = 0; i < most; ++i) {
-      SampleBatch batch = shard_->Sample("unrolls", reader_, 1, 1);
+      SampleBatch batch = shard_->Sample("unrolls", reader_, at_once, kLargePayload * at_once);
       if (batch.samples.empty()) break;
-      ReadPayload(batch, 0);
+      for (std::size_t first = 0; first < batch.samples.size();) {
+        const std::size_t count = Neighbours(batch, first);
+        ReadPayloads(batch, first, count);
+        first += count;
+      }
       shard_->FinishReads(batch);
       for (const SampledItem& sample : batch.samples) {
         numbers.push_back(sample.item->id.environment_id);
@@ -260,6 +267,84 @@ TEST_CASE("a payload that is damaged on disk costs its item when it is sampled, 
   }
   REQUIRE(given == expected);
   REQUIRE(large.stats().lost_total == 1);
+}
+
+TEST_CASE("of payloads that are read together a damaged one costs its item, and no other") {
+  const doubles::TemporaryFolder folder;
+  FlushByRestart(folder.path(), 40);
+  const LargeShard large(folder.path(), LargeTable(Durability::kAlways));
+  REQUIRE(DamagePayload(folder.path(), 30) == 1);
+  std::vector<std::uint64_t> expected = Range(1, 40);
+  std::erase(expected, 30);
+  REQUIRE(large.Sample(3, 16) == expected);
+  REQUIRE(large.stats().lost_total == 1);
+}
+
+TEST_CASE("a file that is cut off costs the items that it no longer has, and no other") {
+  const doubles::TemporaryFolder folder;
+  FlushByRestart(folder.path(), 40);
+  const LargeShard large(folder.path(), LargeTable(Durability::kAlways));
+  // The file is open from now on.
+  REQUIRE(large.Sample(1, 16) == Range(1, 16));
+  const std::string payload = LargePayload(30);
+  int cut = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const std::size_t at = bytes.find(payload);
+    if (at == std::string::npos) continue;
+    std::filesystem::resize_file(entry.path(), at + kLargePayload / 2);
+    ++cut;
+  }
+  REQUIRE(cut == 1);
+  REQUIRE(large.Sample(2, 16) == Range(17, 29));
+  REQUIRE(large.stats().lost_total == 11);
+}
+
+// A disk that reads nothing past the page cache.
+class NoDirectReads final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "NoDirectReads"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& name,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                        rocksdb::IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> opened;
+    rocksdb::IOStatus status =
+        FileSystemWrapper::NewRandomAccessFile(name, options, &opened, debug);
+    if (!status.ok() || !options.use_direct_reads) {
+      *file = std::move(opened);
+    } else {
+      *file = std::make_unique<File>(std::move(opened));
+    }
+    return status;
+  }
+
+ private:
+  class File final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+   public:
+    using FSRandomAccessFileOwnerWrapper::FSRandomAccessFileOwnerWrapper;
+    rocksdb::IOStatus Read(std::uint64_t, std::size_t, const rocksdb::IOOptions&, rocksdb::Slice*,
+                           char*, rocksdb::IODebugContext*) const override {
+      return rocksdb::IOStatus::IOError("bad sector");
+    }
+  };
+};
+
+TEST_CASE("what cannot be read with others is read alone") {
+  const doubles::TemporaryFolder folder;
+  FlushByRestart(folder.path(), 40);
+  const auto env = rocksdb::NewCompositeEnv(
+      std::make_shared<NoDirectReads>(rocksdb::Env::Default()->GetFileSystem()));
+  const LargeShard large(folder.path(), LargeTable(Durability::kAlways), env.get());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    const int file = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
+    ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(file);
+  }
+  REQUIRE(large.Sample(3, 16) == Range(1, 40));
+  REQUIRE(large.stats().lost_total == 0);
 }
 
 class LargeServer {
