@@ -46,13 +46,15 @@ std::vector<absl::StatusOr<std::string>> DatabasePayloads::Read(
   for (const Handle handle : handles) keys.push_back(ItemKey(name, handle));
   const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
   std::vector<rocksdb::PinnableSlice> sealed(keys.size());
-  std::vector<rocksdb::Status> statuses(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size(), rocksdb::Status::Incomplete());
   rocksdb::DB& db = database_->db();
   rocksdb::ColumnFamilyHandle* const items = database_->column(Column::kItems);
-  db.MultiGet(Options(), items, keys.size(), slices.data(), sealed.data(), statuses.data());
+  if (keys.size() > 1) {
+    db.MultiGet(Options(), items, keys.size(), slices.data(), sealed.data(), statuses.data());
+  }
   std::vector<absl::StatusOr<std::string>> payloads;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    // What fails for one may fail for all that were read together.
+    // What fails for one may have failed for all that were read together.
     if (!statuses[i].ok()) {
       sealed[i].Reset();
       statuses[i] = db.Get(Options(), items, slices[i], &sealed[i]);
