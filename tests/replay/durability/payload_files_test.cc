@@ -122,8 +122,11 @@ TEST_CASE("what a large read takes from the disk does not come into the page cac
   const std::string name = folder.Write("000001.blob", Noise(kFileBytes));
   const auto env = WithDirectPayloads(rocksdb::Env::Default());
   const auto file = OpenFile(*env, name);
+  const int direct = ::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+  REQUIRE(file->use_direct_io() == (direct >= 0));
+  if (direct >= 0) ::close(direct);
   // Files that are in memory alone stay there.
-  if (!file->use_direct_io() || PagesAfterForgetting(name, true) > 0) return;
+  if (direct < 0 || PagesAfterForgetting(name, true) > 0) return;
   ReadAt(*file, 0, kFileBytes);
   REQUIRE(PagesAfterForgetting(name, false) == 0);
   ReadAt(*file, 0, kAlignment);
