@@ -150,7 +150,7 @@ absl::Status Learner::Publish(bool save) {
            {"epoch", std::to_string(parts.version.epoch)},
            {"step", std::to_string(parts.version.step)},
            {"update", std::to_string(TrainedNumber())},
-           {"checkpoint", IsCheckpointDue() ? "1" : "0"},
+           {"checkpoint", IsCheckpointOwed() ? "1" : "0"},
            {"encoder_version", parts.encoder_version}}));
   // The version is what was rounded, in files and wherever it is fetched or evaluated.
   if (setup_.learner.publishes_halves()) {
@@ -340,8 +340,13 @@ absl::Status Learner::AfterUpdate() {
   if (parts.verdict.softens) ReportSoftening();
   if (parts.quarantine_waits) SHOAL_RETURN_IF_ERROR(WriteQuarantine());
   parts.recent_returns.Add(parts.record.episodes);
+  // Later parameters are others than what was evaluated. In lock step a version says beforehand
+  // whether there is a checkpoint of it.
+  const bool was_evaluated = parts.evaluation_return && options.keep_best_checkpoints > 0 &&
+                             parts.breaker->healthy() && !setup_.run.deterministic;
+  if (IsCheckpointDue()) parts.checkpoint_was_due = true;
   // All ranks count versions alike, so no clock may decide whether there is a new one.
-  const bool checkpoint_due = IsCheckpointDue();
+  const bool checkpoint_due = IsCheckpointOwed() || was_evaluated;
   const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
   if (parts.joined != nullptr) {
     parts.is_checkpoint_time = IsCheckpointTime();

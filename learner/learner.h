@@ -17,14 +17,15 @@
 // What it condemns reaches neither parameters nor versions. While a symptom goes on, all ranks
 // train at a lower learning rate and with a higher penalty on the KL, if there is one. A rollback
 // loads the newest checkpoint from before the symptom, or where returns show it the one that
-// evaluations returned most of. Without one from before, it is the oldest there is. Checkpoints are
-// written only of healthy parameters. Versions that were published after that checkpoint are
-// excluded from replay and from what this learner trains on (unrolls/quarantine.h), later
-// checkpoints are removed, and publication goes on under the next epoch, or where the disk has no
-// room for it under the next step, so that no version is published twice. Past the last rollback,
-// and in place of the first one in deterministic mode, where actors wait for the next version of
-// this epoch, Run returns OUT_OF_RANGE and leaves the file "diverged", and Create returns
-// OUT_OF_RANGE until somebody removes it.
+// evaluations returned most of. Without one from before, it is the oldest there is. What it
+// condemns is written before it loads, so a learner that dies on the way goes back to the same one.
+// Checkpoints are written only of healthy parameters. Versions that were published after that
+// checkpoint are excluded from replay and from what this learner trains on (unrolls/quarantine.h),
+// later checkpoints are removed, and publication goes on under the next epoch, or where the disk
+// has no room for it under the next step, so that no version is published twice. Past the last
+// rollback, and in place of the first one in deterministic mode, where actors wait for the next
+// version of this epoch, Run returns OUT_OF_RANGE and leaves the file "diverged", and Create
+// returns OUT_OF_RANGE until somebody removes it.
 //
 // With learner.gradients = "asynchronous" ranks are in step only until training begins. Each then
 // runs a GradientWorker, and rank 0 also serves their gradients, on a thread of its own: it applies
@@ -48,6 +49,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -140,6 +142,8 @@ class Learner {
   absl::Status Resume();
   struct LoadedCheckpoint {
     std::int64_t number = 0;
+    // As in training::SharedCheckpoint.
+    std::string identity;
     // That of its parameters.
     parameters::Version version;
     double environment_steps = 0;
@@ -157,9 +161,14 @@ class Learner {
   absl::StatusOr<std::unique_ptr<training::SharedCheckpoints>> MakeCheckpoints();
   absl::StatusOr<LoadedCheckpoint> LoadCheckpoint(const std::string& folder,
                                                   const training::CheckpointChoice& choice = {});
-  // Loads the newest one of this run whose version is not condemned, and removes those after it,
-  // which a rollback would have. Where all are condemned, it is the oldest.
+  // Loads the newest one of this run whose version is not condemned, and removes all others whose
+  // versions are, which a rollback would have. Where all are condemned, it is the oldest.
   absl::StatusOr<LoadedCheckpoint> LoadNewest();
+  // Returns the identities of this run's checkpoints whose versions any rank knows to be condemned.
+  absl::StatusOr<std::set<std::string>> CondemnedCheckpoints();
+  // Returns the checkpoint that a rollback goes to unless it is damaged, or where there is none the
+  // newest that counts.
+  absl::StatusOr<SavedState> TargetOf(const training::CheckpointChoice& choice);
   // The folder of this run's own checkpoints.
   std::string CheckpointsFolder() const;
   // Loads a checkpoint of any policy, says in log and run folder what became of its parameters, and
@@ -199,7 +208,10 @@ class Learner {
   bool CanWait(const absl::Status& saved) const;
   // Makes of such a failure to save a checkpoint or parameters, which `what` says, a warning.
   absl::Status Tolerate(const absl::Status& saved, const std::string& what);
+  // Whether the number of updates asks for a checkpoint.
   bool IsCheckpointDue() const;
+  // Whether it does so now, or did while parameters were not healthy.
+  bool IsCheckpointOwed() const;
   bool IsCheckpointTime() const;
   // Tells all ranks which versions and unrolls the folder of each knows of.
   absl::Status ShareRecords();

@@ -7,10 +7,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "learner/learner.h"
 #include "learner/learner_metrics.h"
@@ -19,6 +21,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/log.h"
 #include "rl/algorithms/policy_trainer.h"
+#include "rl/algorithms/trainer_checkpoint.h"
 #include "rl/training/checkpoint_folder.h"
 
 namespace shoal::learner {
@@ -94,26 +97,43 @@ absl::Status Learner::Resume() {
 }
 
 absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadNewest() {
-  training::CheckpointChoice choice;
-  while (true) {
-    SHOAL_ASSIGN_OR_RETURN(const LoadedCheckpoint loaded,
-                           LoadCheckpoint(CheckpointsFolder(), choice));
-    // The folder of a rank that was away does not know what was condemned.
-    std::array<double, 1> condemned = {parts_->quarantine->Contains(loaded.version) ? 1.0 : 0.0};
-    SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(condemned)));
-    const bool none_before = choice.rather_up_to && loaded.number > *choice.rather_up_to;
-    if (condemned[0] > 0 && !none_before) {
-      spdlog::warn("event=checkpoint_condemned number={} version={}", loaded.number,
-                   parameters::ToString(loaded.version));
-      choice.rather_up_to = loaded.number - 1;
-      continue;
-    }
-    // The rollback that condemned them did not come to remove them.
-    if (choice.rather_up_to) {
-      SHOAL_RETURN_IF_ERROR(parts_->checkpoints->WithdrawAfter(loaded.number));
-    }
-    return loaded;
+  SHOAL_ASSIGN_OR_RETURN(std::set<std::string> condemned, CondemnedCheckpoints());
+  SHOAL_ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
+                         LoadCheckpoint(CheckpointsFolder(), {.rather_not = condemned}));
+  condemned.erase(loaded.identity);
+  // The rollback that condemned them did not come to remove them.
+  if (!condemned.empty()) {
+    SHOAL_RETURN_IF_ERROR(parts_->checkpoints->WithdrawThese(condemned));
   }
+  return loaded;
+}
+
+absl::StatusOr<std::set<std::string>> Learner::CondemnedCheckpoints() {
+  SHOAL_ASSIGN_OR_RETURN(const auto listed,
+                         training::ListSharedCheckpoints(CheckpointsFolder(), *parts_->reducer));
+  if (listed.empty()) return std::set<std::string>();
+  std::vector<double> condemned;
+  for (const training::ListedCheckpoint& one : listed) {
+    const Note note = ParseNote(algorithms::NoteOf(one.checkpoint));
+    condemned.push_back(parts_->quarantine->Contains(note.version) ? 1 : 0);
+  }
+  // The folder of a rank that was away does not know what was condemned.
+  SHOAL_RETURN_IF_ERROR(parts_->reducer->AllReduceMax(std::span<double>(condemned)));
+  std::set<std::string> identities;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (condemned[i] == 0) continue;
+    spdlog::warn("event=checkpoint_condemned number={}", listed[i].checkpoint.number);
+    identities.insert(listed[i].identity);
+  }
+  return identities;
+}
+
+absl::StatusOr<Learner::SavedState> Learner::TargetOf(const training::CheckpointChoice& choice) {
+  SHOAL_ASSIGN_OR_RETURN(const auto listed, training::ListSharedCheckpoints(
+                                                CheckpointsFolder(), *parts_->reducer, choice));
+  if (listed.empty()) return parts_->saved;
+  const training::Checkpoint& first = listed[0].checkpoint;
+  return SavedState{ParseNote(algorithms::NoteOf(first)).version, first.number};
 }
 
 std::string Learner::CheckpointsFolder() const { return CheckpointsOf(setup_.run.path()); }
@@ -139,8 +159,8 @@ absl::StatusOr<Learner::LoadedCheckpoint> Learner::LoadCheckpoint(
   const Note note = ParseNote(*text);
   spdlog::info("event=resumed update={} environment_steps={} folder={}", parts_->trainer->updates(),
                note.environment_steps, runtime::Quoted(folder));
-  return LoadedCheckpoint{found.checkpoint.number, note.version, note.environment_steps,
-                          parts_->checkpoints->Survives(found)};
+  return LoadedCheckpoint{found.checkpoint.number, found.identity, note.version,
+                          note.environment_steps, parts_->checkpoints->Survives(found)};
 }
 
 absl::StatusOr<std::string> Learner::LoadFitting(const training::Checkpoint& checkpoint,
@@ -165,6 +185,7 @@ absl::StatusOr<std::string> Learner::LoadFitting(const training::Checkpoint& che
 absl::Status Learner::SaveCheckpoint() {
   parts_->last_checkpoint = runtime::SystemClock().Now();
   parts_->has_checkpoint = true;
+  parts_->checkpoint_was_due = false;
   // With asynchronous gradients rank 0 alone has the state.
   if (parts_->joined != nullptr && rank() != 0) return absl::OkStatus();
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
@@ -186,10 +207,9 @@ absl::Status Learner::SaveCheckpoint() {
 
 absl::StatusOr<std::optional<training::MeanReturn>> Learner::ReturnToSave() {
   Parts& parts = *parts_;
-  const std::optional<double> evaluation = std::exchange(parts.evaluation_return, std::nullopt);
-  parts.saving_evaluation = evaluation;
+  const std::optional<double> evaluation = parts.evaluation_return;
   const std::optional<double> value = evaluation ? evaluation : parts.recent_returns.Mean();
-  // Not all ranks hear of evaluations, nor of the same episodes.
+  // Not all ranks hear of the same episodes.
   std::array<double, 2> told = {value.value_or(std::numeric_limits<double>::quiet_NaN()),
                                 evaluation ? 1.0 : 0.0};
   SHOAL_RETURN_IF_ERROR(parts.reducer->Broadcast(std::as_writable_bytes(std::span(told))));
@@ -200,12 +220,7 @@ absl::StatusOr<std::optional<training::MeanReturn>> Learner::ReturnToSave() {
 absl::Status Learner::Settle() {
   if (!parts_->checkpoints->under_way()) return absl::OkStatus();
   const absl::Status settled = parts_->checkpoints->Settle();
-  if (settled.ok()) {
-    parts_->saved = parts_->saving;
-  } else if (!parts_->evaluation_return) {
-    // The next one may be the first that is saved since that evaluation.
-    parts_->evaluation_return = parts_->saving_evaluation;
-  }
+  if (settled.ok()) parts_->saved = parts_->saving;
   return settled;
 }
 
@@ -250,8 +265,11 @@ absl::Status Learner::WaitForRoom(const absl::Status& saved, const std::string& 
 }
 
 bool Learner::IsCheckpointDue() const {
-  return parts_->breaker->healthy() &&
-         parts_->trainer->updates() % setup_.learner.checkpoint_every_updates == 0;
+  return parts_->trainer->updates() % setup_.learner.checkpoint_every_updates == 0;
+}
+
+bool Learner::IsCheckpointOwed() const {
+  return parts_->breaker->healthy() && (parts_->checkpoint_was_due || IsCheckpointDue());
 }
 
 bool Learner::IsCheckpointTime() const {

@@ -98,16 +98,17 @@ struct Learner::Parts {
   EpisodeReturns episodes;
   // As this rank hears of them, since the last rollback.
   RecentReturns recent_returns;
-  // What the newest evaluation returned, if it was reported since the last checkpoint.
+  // What the newest evaluation returned by which the last update that counts was judged, if there
+  // was one.
   std::optional<double> evaluation_return;
-  // That of the checkpoint that is under way.
-  std::optional<double> saving_evaluation;
   double environment_steps = 0;
   // The newest checkpoint that counts, and the one that is under way.
   SavedState saved;
   SavedState saving;
   // Whether this run has a checkpoint of its own that the loss of one folder would leave.
   bool has_checkpoint = false;
+  // Whether the number of updates has asked for one since the last, when none could be saved.
+  bool checkpoint_was_due = false;
   // Whether the time between checkpoints was over when the round began.
   bool is_checkpoint_time = false;
   // Those of earlier processes of this run.

@@ -64,7 +64,6 @@ void Learner::TakeEvaluations() {
   for (const parameters::EvaluationReport& report : parts_->publication->TakeEvaluations()) {
     if (parts_->quarantine->Contains(report.version)) continue;
     parts_->evaluations.push_back(report);
-    parts_->evaluation_return = report.mean_return;
   }
 }
 
@@ -77,7 +76,11 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
   parts.verdict = parts.breaker->Judge(agreed);
   // An update that is skipped says nothing of them.
   if (parts.verdict.action != BreakerAction::kSkip) parts.evaluations.clear();
-  if (parts.verdict.action == BreakerAction::kGoOn) return absl::OkStatus();
+  if (parts.verdict.action == BreakerAction::kGoOn) {
+    parts.evaluation_return =
+        agreed.evaluations > 0 ? std::optional(agreed.evaluation_return) : std::nullopt;
+    return absl::OkStatus();
+  }
   return collectives::SharedFailure(absl::StrFormat(
       "gradient norm %g, KL %g, clip fraction %g, entropy %g, effective sample size "
       "%g, explained variance %g, return %g, evaluation %g, lost episodes %d of %d, "
@@ -139,11 +142,13 @@ absl::Status Learner::Obey(const absl::Status& failure) {
 absl::Status Learner::RollBack(const Verdict& verdict) {
   Parts& parts = *parts_;
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
-  // First, so that a learner that dies here and starts again knows of them.
+  training::CheckpointChoice choice{.rather_up_to = verdict.healthy_number,
+                                    .rather_best = IsOfReturns(*verdict.symptom)};
+  SHOAL_ASSIGN_OR_RETURN(parts.saved, TargetOf(choice));
+  // First, so that a learner that dies here and starts again goes back as well.
   SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));
-  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(
-      CheckpointsFolder(),
-      {.rather_up_to = verdict.healthy_number, .rather_best = IsOfReturns(*verdict.symptom)});
+  SHOAL_ASSIGN_OR_RETURN(choice.rather_not, CondemnedCheckpoints());
+  const absl::StatusOr<LoadedCheckpoint> loaded = LoadCheckpoint(CheckpointsFolder(), choice);
   if (absl::IsNotFound(loaded.status())) {
     return runtime::OutOfRange("training diverged: " + runtime::Message(loaded.status()));
   }

@@ -34,7 +34,8 @@ std::map<std::int64_t, std::optional<MeanReturn>> SavedReturns(const LearnerSetu
   return returns;
 }
 
-TEST_CASE("the checkpoint after the best evaluation stays, and another run starts from it") {
+TEST_CASE(
+    "a checkpoint is saved as an evaluation is heard, the best stays, and a run starts from it") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
@@ -42,6 +43,10 @@ TEST_CASE("the checkpoint after the best evaluation stays, and another run start
   setup.learner.listen = "unix:" + folder.At("learner");
   setup.learner.keep_checkpoints = 1;
   setup.learner.keep_best_checkpoints = 1;
+  // None would be saved for the time or the number of updates.
+  setup.learner.checkpoint_every_updates = 100;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.publish_every_updates = 5;
   setup.learner.updates = 6;
   // By the update in whose sum they are reported.
   const std::map<int, double> evaluations = {{2, 100}, {4, 50}};
@@ -107,14 +112,38 @@ TEST_CASE("a run starts from a checkpoint named without a folder, and from a run
   REQUIRE(by_checkpoint.ok());
 }
 
-TEST_CASE(
-    "the first checkpoint for which the disk has room again has what an evaluation returned") {
+TEST_CASE("no checkpoint has the return of an evaluation that was heard some updates before") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 6;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum != 2 && sum != 6) return;
+    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
+                                       {.version = {1, 1}, .mean_return = 100, .episodes = 20},
+                                       std::chrono::seconds(30))
+                .ok());
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(SavedReturns(setup) == std::map<std::int64_t, std::optional<MeanReturn>>{
+                                     {0, std::nullopt},
+                                     {3, std::nullopt},
+                                     {6, MeanReturn{.value = 100, .is_of_evaluation = true}}});
+}
+
+TEST_CASE("where the disk has no room as an evaluation is heard, no later checkpoint is given it") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
   LearnerSetup setup = Setup(folder, shard.address());
   setup.learner.listen = "unix:" + folder.At("learner");
   setup.learner.keep_checkpoints = 10;
+  setup.learner.keep_best_checkpoints = 1;
   setup.learner.updates = 6;
   std::optional<doubles::FullDisk> full;
   const absl::Status end = RunAlone(setup, [&](int sum) {
@@ -129,11 +158,10 @@ TEST_CASE(
   });
   INFO(end);
   REQUIRE(end.ok());
-  auto returns = SavedReturns(setup);
+  const auto returns = SavedReturns(setup);
   REQUIRE_FALSE(returns.contains(2));
-  returns.erase(returns.begin(), returns.upper_bound(2));
-  REQUIRE(returns.begin()->second == MeanReturn{.value = 100, .is_of_evaluation = true});
-  REQUIRE_FALSE(returns.rbegin()->second);
+  REQUIRE(returns.contains(6));
+  for (const auto& [number, mean_return] : returns) REQUIRE_FALSE(mean_return);
 }
 
 TEST_CASE("the return of training is the mean over the last hundred episodes or a few more") {

@@ -111,38 +111,90 @@ TEST_CASE(
     "a bad evaluation leads back to the best checkpoint, and one of a condemned version to none") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
-  const LearnerSetup setup = JudgedByEvaluations(folder, shard);
+  LearnerSetup setup = JudgedByEvaluations(folder, shard);
+  setup.learner.keep_best_checkpoints = 2;
   const std::map<int, parameters::EvaluationReport> reports = {
       {2, {.version = {1, 1}, .mean_return = 100, .episodes = 20}},
       {4, {.version = {1, 3}, .mean_return = 90, .episodes = 20}},
       {7, {.version = {1, 6}, .mean_return = 90, .episodes = 20}},
       {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}},
       {9, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}};
-  // All but those of version 7 are good, and the checkpoint of update 3 has the best.
+  // All but those of version 7 are good, and the checkpoint of update 2 has the best.
   RunWithEvaluations(setup, reports);
   for (const nlohmann::json& line : Lines(setup)) {
     if (!line.contains("action")) continue;
     REQUIRE(line["reason"] == "evaluation_return");
     REQUIRE(line["action"] == "roll_back");
   }
-  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 4, 5, 6, 7, 8});
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 3, 4, 5, 6, 7, 8});
   const auto quarantine = Quarantine::Read(setup.run.path() + "/quarantine").value();
-  REQUIRE_FALSE(quarantine.Contains({1, 3}));
-  REQUIRE(quarantine.Contains({1, 4}));
+  REQUIRE_FALSE(quarantine.Contains({1, 2}));
+  REQUIRE(quarantine.Contains({1, 3}));
 }
 
-TEST_CASE("the best checkpoint is gone back to although its evaluation came before it was saved") {
+TEST_CASE("a checkpoint that is later than the best evaluation does not pass for the best") {
+  const bool keeps_best = GENERATE(false, true);
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   LearnerSetup setup = JudgedByEvaluations(folder, shard);
   setup.learner.breaker.evaluation_patience = 2;
   setup.learner.breaker.soften_updates = 0;
-  // The checkpoint of update 6 is the first after the best, and update 5 the last that could tell.
+  setup.learner.keep_best_checkpoints = keeps_best ? 1 : 0;
+  // The evaluation in update 5 is the best and the last that is good, and there is a checkpoint of
+  // update 6.
   RunWithEvaluations(setup, {{2, {.version = {1, 1}, .mean_return = 90, .episodes = 20}},
                              {5, {.version = {1, 4}, .mean_return = 100, .episodes = 20}},
                              {7, {.version = {1, 6}, .mean_return = 10, .episodes = 20}},
                              {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}});
-  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 0, 7, 8});
+  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
+  for (int update = keeps_best ? 6 : 4; update <= 8; ++update) expected.push_back(update);
+  REQUIRE(UpdatesOf(setup) == expected);
+}
+
+TEST_CASE("a checkpoint that was due while learning was softened is saved once it is not") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  // The sixth round is undone, and update 6 is made with softened learning.
+  Insert(shard.shard(), 1, 0, 20, 1);
+  Insert(shard.shard(), 1, 20, 4, kTooMuch);
+  Insert(shard.shard(), 1, 24, 12, 1);
+  LearnerSetup setup = RollingBackAtOnce(folder, shard);
+  setup.learner.breaker.max_skips = 3;
+  setup.learner.breaker.soften_skips = 1;
+  setup.learner.breaker.soften_updates = 2;
+  std::int64_t newest = -1;
+  const absl::Status end = RunAlone(setup, [&](int sum) {
+    if (sum != 9) return;
+    AwaitCheckpoint(setup, 7);
+    newest = NewestCheckpoint(setup);
+  });
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 0, 0, 6, 7, 8});
+  REQUIRE(newest == 7);
+}
+
+TEST_CASE("a learner that dies in a rollback goes back to the same checkpoint as it starts again") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  // As below: the checkpoint of update 6 is between two symptoms, and that of update 3 before both.
+  Insert(shard.shard(), 1, 0, 20, 1);
+  Insert(shard.shard(), 1, 20, 4, kTooMuch);
+  Insert(shard.shard(), 1, 24, 4, 1);
+  Insert(shard.shard(), 1, 28, 8, kTooMuch);
+  Fill(shard.shard(), 2);
+  LearnerSetup setup = RollingBackAtOnce(folder, shard);
+  setup.learner.breaker.max_skips = 2;
+  const std::string quarantine = setup.run.path() + "/quarantine";
+  const absl::Status killed =
+      RunAlone(setup, {}, [&] { return std::filesystem::exists(quarantine); });
+  REQUIRE(absl::IsUnavailable(killed));
+  // The rollback had condemned what it goes back from, and removed nothing yet.
+  REQUIRE(NewestCheckpoint(setup) == 6);
+  REQUIRE(Quarantine::Read(quarantine).value().Contains({1, 4}));
+  REQUIRE_FALSE(Quarantine::Read(quarantine).value().Contains({1, 3}));
+  REQUIRE(RunAlone(setup, {}).ok());
+  REQUIRE(UpdatesOf(setup) == std::vector<int>{1, 2, 3, 4, 5, 0, 6, 0, 0, 4, 5, 6, 7, 8});
 }
 
 TEST_CASE("training that ends while it is softened, and shows nothing, leaves a last checkpoint") {

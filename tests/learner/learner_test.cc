@@ -128,6 +128,34 @@ TEST_CASE(
   for (const LearnerSetup& setup : setups) REQUIRE(NewestCheckpoint(setup) == kUpdates);
 }
 
+TEST_CASE(
+    "a rank that was away brings back condemned checkpoints, and good ones of these numbers stay") {
+  const doubles::TemporaryFolder folder;
+  const doubles::TemporaryFolder away;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup here = Setup(folder, shard.address());
+  LearnerSetup there = Setup(away, shard.address());
+  RunApart({here, there});
+  // What a rollback condemns while the other node is away, and what is trained again.
+  auto quarantine = Quarantine::Read(here.run.path() + "/quarantine").value();
+  quarantine.Add({.first = {1, kUpdates - 1}, .last = {1, kUpdates}});
+  REQUIRE(quarantine.Write().ok());
+  Fill(shard.shard(), 2);
+  REQUIRE(RunAlone(here, {}).ok());
+  REQUIRE(Lines(here).back()["epoch"] == 2);
+  // More ranks have the condemned ones than the good ones.
+  Fill(shard.shard(), 3);
+  here.learner.updates = there.learner.updates = kUpdates + 1;
+  RunApart({here, there, there});
+  const std::vector<nlohmann::json> lines = Lines(here);
+  REQUIRE(lines.size() == kUpdates + 2 + 1);
+  REQUIRE(lines.back()["update"] == kUpdates + 1);
+  REQUIRE(lines.back()["epoch"] == 3);
+  REQUIRE_FALSE(std::filesystem::exists(there.run.path() + "/checkpoints/checkpoint-000000000003"));
+  REQUIRE(std::filesystem::exists(here.run.path() + "/checkpoints/checkpoint-000000000003"));
+}
+
 TEST_CASE("ranks that share no folder go on with the same bits, although one folder is lost") {
   const std::size_t lost = GENERATE(0U, 1U);
   const doubles::TemporaryFolder folder;

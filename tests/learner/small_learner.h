@@ -34,13 +34,18 @@ inline constexpr float kTooMuch = std::numeric_limits<float>::max();
 
 // A member of a group whose sum of floats, which happens once in an update here, throws at one
 // update. To the trainer this is an exception of torch on this rank alone. It can also tell of each
-// sum.
+// such sum, and fail those of doubles from some moment on.
 class ThrowingReducer final : public collectives::GradientReducer {
  public:
   using OnSum = std::function<void(int sum)>;
+  using HasDied = std::function<bool()>;
 
-  ThrowingReducer(collectives::GradientReducer& inner, int throws_at, OnSum on_sum = {})
-      : inner_(inner), throws_at_(throws_at), on_sum_(std::move(on_sum)) {}
+  ThrowingReducer(collectives::GradientReducer& inner, int throws_at, OnSum on_sum = {},
+                  HasDied has_died = {})
+      : inner_(inner),
+        throws_at_(throws_at),
+        on_sum_(std::move(on_sum)),
+        has_died_(std::move(has_died)) {}
 
   std::int64_t rank() const override { return inner_.rank(); }
   std::int64_t world_size() const override { return inner_.world_size(); }
@@ -50,6 +55,7 @@ class ThrowingReducer final : public collectives::GradientReducer {
     return inner_.AllReduceSum(values);
   }
   absl::Status AllReduceSum(std::span<double> values) override {
+    if (has_died_ && has_died_()) return runtime::Unavailable("killed");
     return inner_.AllReduceSum(values);
   }
   absl::Status AllReduceSumCompressed(std::span<float> values, std::span<float> residual) override {
@@ -75,6 +81,7 @@ class ThrowingReducer final : public collectives::GradientReducer {
   collectives::GradientReducer& inner_;
   const int throws_at_;
   const OnSum on_sum_;
+  const HasDied has_died_;
   int sums_ = 0;
 };
 
@@ -162,11 +169,12 @@ inline LearnerSetup GoingAstray(const doubles::TemporaryFolder& folder,
   return RollingBackAtOnce(folder, shard);
 }
 
-inline absl::Status RunAlone(const LearnerSetup& setup, const ThrowingReducer::OnSum& on_sum) {
+inline absl::Status RunAlone(const LearnerSetup& setup, const ThrowingReducer::OnSum& on_sum,
+                             const ThrowingReducer::HasDied& has_died = {}) {
   collectives::SingleRank alone;
   SHOAL_ASSIGN_OR_RETURN(
       const auto learner,
-      Learner::Create(setup, std::make_unique<ThrowingReducer>(alone, 0, on_sum)));
+      Learner::Create(setup, std::make_unique<ThrowingReducer>(alone, 0, on_sum, has_died)));
   return learner->Run();
 }
 

@@ -222,7 +222,8 @@ TEST_CASE("evaluations far below those before lead back to the version that they
   // A checkpoint is rarer than the time in which evaluations show what went wrong.
   FaultyRun run({"learner.breaker.evaluation_deviations=6", "learner.breaker.evaluation_window=5",
                  "learner.checkpoint_every_updates=1000000", "learner.checkpoint_every_seconds=20",
-                 "train.evaluate_every_seconds=0.5", "train.stop_score=1e9", "train.minutes=10"});
+                 "learner.keep_best_checkpoints=1", "train.evaluate_every_seconds=0.5",
+                 "train.stop_score=1e9", "train.minutes=10"});
   const auto evaluated = [&run] { return run.Last("evaluations.jsonl", "return"); };
   REQUIRE(Eventually(seconds(120), [&] { return evaluated() >= 475; }));
   const int before = NewestCheckpoint(run);

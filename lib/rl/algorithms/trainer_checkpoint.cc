@@ -173,6 +173,15 @@ absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoi
   }
 }
 
+std::string NoteOf(const training::Checkpoint& files) {
+  const auto found = files.files.find(kCountersFile);
+  if (found == files.files.end()) return "";
+  const auto counters = nlohmann::json::parse(found->second.Joined().bytes, nullptr, false);
+  const bool has =
+      counters.is_object() && counters.contains("note") && counters["note"].is_string();
+  return has ? counters["note"].get<std::string>() : "";
+}
+
 absl::StatusOr<model::FitReport> FitToNetwork(const model::PolicySpec& spec, std::uint64_t seed,
                                               TrainerCheckpoint& checkpoint) {
   if (!checkpoint.normalisation.empty()) {

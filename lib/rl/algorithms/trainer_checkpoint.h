@@ -63,6 +63,9 @@ training::Checkpoint FilesOf(const TrainerCheckpoint& checkpoint);
 absl::StatusOr<TrainerCheckpoint> ReadTrainerCheckpoint(const training::Checkpoint& files,
                                                         const model::PolicySpec& expected);
 
+// Returns the note of a checkpoint, of which counters.json is enough; empty where there is none.
+std::string NoteOf(const training::Checkpoint& files);
+
 // Makes of a checkpoint one of the network `spec` (model/parameter_fit.h), and returns what became
 // of its parameters. What is new in parameters and target network has the start values of `seed`.
 // The optimiser's first moment of it is 0 and its second one the mean of all others, since it would

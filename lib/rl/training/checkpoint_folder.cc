@@ -49,6 +49,11 @@ std::int64_t NumberOf(const std::string& folder) {
   return std::stoll(digits);
 }
 
+// Returns the name that a folder has or will have once it counts.
+std::string Committed(const std::string& name) {
+  return name.starts_with(kWritingPrefix) ? name.substr(kWritingPrefix.size()) : name;
+}
+
 std::vector<std::string> Names(const std::string& root) {
   std::vector<std::string> names;
   std::error_code error;
@@ -140,8 +145,8 @@ absl::Status CheckpointFolder::RemoveUncommitted() const {
     for (const std::string& name : Names(root_)) {
       if (!name.starts_with(kBegunPrefix)) continue;
       // What Replace put aside is named otherwise; what takes its place is whole.
-      const bool counts = NumberOf(name.substr(kWritingPrefix.size())) >= 0 &&
-                          fs::exists(root_ + "/" + name + "/" + kManifest);
+      const bool counts =
+          NumberOf(Committed(name)) >= 0 && fs::exists(root_ + "/" + name + "/" + kManifest);
       if (!counts) fs::remove_all(root_ + "/" + name);
     }
     return absl::OkStatus();
@@ -196,10 +201,22 @@ absl::Status CheckpointFolder::Withdraw(std::int64_t number) const {
 }
 
 absl::Status CheckpointFolder::WithdrawAfter(std::int64_t number) const {
+  return RemoveWhere([number](const std::string&, std::int64_t of) { return of > number; });
+}
+
+absl::Status CheckpointFolder::WithdrawThese(const std::set<std::string>& manifests) const {
+  return RemoveWhere([&](const std::string& name, std::int64_t number) {
+    const auto manifest = ManifestIn(name, number);
+    return manifest.ok() && manifests.contains(ToText(*manifest));
+  });
+}
+
+absl::Status CheckpointFolder::RemoveWhere(
+    const std::function<bool(const std::string& name, std::int64_t number)>& goes) const {
   bool removed = false;
   for (const std::string& name : Names(root_)) {
-    const bool writing = name.starts_with(kWritingPrefix);
-    if (NumberOf(writing ? name.substr(kWritingPrefix.size()) : name) <= number) continue;
+    const std::int64_t number = NumberOf(Committed(name));
+    if (number < 0 || !goes(name, number)) continue;
     SHOAL_RETURN_IF_ERROR(Remove(root_ + "/" + name));
     removed = true;
   }
@@ -271,17 +288,12 @@ std::vector<CheckpointManifest> CheckpointFolder::Manifests(
     std::vector<std::string>& problems) const {
   std::vector<CheckpointManifest> manifests;
   for (const std::string& name : Names(root_)) {
-    const bool writing = name.starts_with(kWritingPrefix);
-    const std::int64_t number = NumberOf(writing ? name.substr(kWritingPrefix.size()) : name);
+    const std::int64_t number = NumberOf(Committed(name));
     if (number < 0) continue;
-    const std::string path = root_ + "/" + name + "/" + kManifest;
-    const auto text = runtime::ReadFile(path, std::size_t{1} << 24);
-    auto manifest = text.ok() ? ParseManifest(*text, path) : text.status();
+    auto manifest = ManifestIn(name, number);
     if (manifest.ok()) {
-      // Where a folder was renamed, its name is what people mean.
-      manifest->number = number;
       manifests.push_back(*std::move(manifest));
-    } else if (!writing) {
+    } else if (!name.starts_with(kWritingPrefix)) {
       problems.push_back(runtime::Message(manifest.status()));
     }
   }
@@ -290,11 +302,24 @@ std::vector<CheckpointManifest> CheckpointFolder::Manifests(
   return manifests;
 }
 
+absl::StatusOr<CheckpointManifest> CheckpointFolder::ManifestIn(const std::string& name,
+                                                                std::int64_t number) const {
+  const std::string path = root_ + "/" + name + "/" + kManifest;
+  SHOAL_ASSIGN_OR_RETURN(const std::string text, runtime::ReadFile(path, std::size_t{1} << 24));
+  SHOAL_ASSIGN_OR_RETURN(CheckpointManifest manifest, ParseManifest(text, path));
+  // Where a folder was renamed, its name is what people mean.
+  manifest.number = number;
+  return manifest;
+}
+
 bool CheckpointFolder::Holds(std::int64_t number, const std::string& name,
                              const FileDigest& digest) const {
-  std::error_code missing;
-  const auto bytes = fs::file_size(PathOf(number) + "/" + name, missing);
-  return !missing && bytes == digest.bytes;
+  const std::array folders = {PathOf(number), WritingPathOf(number)};
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    std::error_code missing;
+    const auto bytes = fs::file_size(folder + "/" + name, missing);
+    return !missing && bytes == digest.bytes;
+  });
 }
 
 absl::StatusOr<FileContent> CheckpointFolder::Read(std::int64_t number, const std::string& name,

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -57,6 +58,8 @@ class CheckpointFolder {
   // Does so with all checkpoints after this number, be they whole or not, for good: after a loss of
   // power they do not come back.
   absl::Status WithdrawAfter(std::int64_t number) const;
+  // The same with those of these manifests. Another one of the same number stays.
+  absl::Status WithdrawThese(const std::set<std::string>& manifests) const;
   // Removes all but those to keep of the checkpoints up to the number `last`, and what was never
   // committed. Later ones stay: they are of a run that could not be loaded, and count for nothing
   // here. So does what a full disk has no room to remove, until the next call.
@@ -76,7 +79,8 @@ class CheckpointFolder {
   absl::StatusOr<FileContent> Read(std::int64_t number, const std::string& name,
                                    const FileDigest& digest) const;
 
-  // Whether a file of a checkpoint is there in its size. What it holds is not looked at.
+  // Whether a file of a checkpoint is where Read looks, in its size. What it holds is not looked
+  // at.
   bool Holds(std::int64_t number, const std::string& name, const FileDigest& digest) const;
 
   const std::string& root() const { return root_; }
@@ -87,8 +91,13 @@ class CheckpointFolder {
  private:
   std::string PathOf(std::int64_t number) const;
   std::string WritingPathOf(std::int64_t number) const;
+  // Reads the manifest of the folder `name`, which is that of the checkpoint `number`.
+  absl::StatusOr<CheckpointManifest> ManifestIn(const std::string& name, std::int64_t number) const;
   // Removes a folder, its manifest first.
   absl::Status Remove(const std::string& path) const;
+  // Does so with all folders of checkpoints for which `goes` says so.
+  absl::Status RemoveWhere(
+      const std::function<bool(const std::string& name, std::int64_t number)>& goes) const;
 
   const std::string root_;
 };

@@ -76,6 +76,11 @@ bool ComesFirst(const Candidate& a, const Candidate& b, const CheckpointChoice& 
     return choice.rather_best && found && found->is_of_evaluation ? std::optional(found->value)
                                                                   : std::nullopt;
   };
+  const auto unwanted = [&choice](const Candidate& one) {
+    return choice.rather_not.contains(one.text);
+  };
+  if (unwanted(a) != unwanted(b)) return unwanted(b);
+  if (unwanted(a)) return a.manifest.number < b.manifest.number;
   if (evaluated(a) != evaluated(b)) return evaluated(a) > evaluated(b);
   if (later(a) != later(b)) return later(b);
   if (a.manifest.number != b.manifest.number) {
@@ -179,31 +184,39 @@ absl::Status Exchange(const CheckpointManifest& manifest, const Holders& holders
   return absl::OkStatus();
 }
 
-// Returns NOT_FOUND, on all ranks, where a piece is nowhere.
-absl::StatusOr<SharedCheckpoint> Collect(const CheckpointFolder& folder,
-                                         const CheckpointManifest& manifest,
-                                         GradientReducer& reducer,
-                                         std::vector<std::string>& problems) {
-  Lists own;
-  Pieces pieces = ReadPieces(folder, manifest, own[1]);
-  for (const auto& [name, content] : pieces) own[0].push_back(name);
+// Tells which ranks have each piece. `own` are the names of those that this rank has, and what is
+// wrong with others. Returns NOT_FOUND, on all ranks, where a piece is nowhere.
+absl::StatusOr<Holders> FindHolders(const CheckpointManifest& manifest, const Lists& own,
+                                    GradientReducer& reducer, std::vector<std::string>& problems) {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Lists> all, GatherLists(reducer, own));
-  SharedCheckpoint found;
-  for (const auto& [name, digest] : manifest.Pieces()) found.holders[name];
+  Holders holders;
+  for (const auto& [name, digest] : manifest.Pieces()) holders[name];
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     problems.insert(problems.end(), all[rank][1].begin(), all[rank][1].end());
     for (const std::string& name : all[rank][0]) {
-      const auto holders = found.holders.find(name);
-      if (holders != found.holders.end()) {
-        holders->second.push_back(static_cast<std::int64_t>(rank));
-      }
+      const auto found = holders.find(name);
+      if (found != holders.end()) found->second.push_back(static_cast<std::int64_t>(rank));
     }
   }
-  for (const auto& [name, ranks] : found.holders) {
+  for (const auto& [name, ranks] : holders) {
     if (!ranks.empty()) continue;
     return runtime::NotFound("checkpoint " + std::to_string(manifest.number) + ": no rank has " +
                              name);
   }
+  return holders;
+}
+
+// Returns NOT_FOUND, on all ranks, where a piece is nowhere.
+absl::StatusOr<SharedCheckpoint> Collect(const CheckpointFolder& folder, const Candidate& candidate,
+                                         GradientReducer& reducer,
+                                         std::vector<std::string>& problems) {
+  const CheckpointManifest& manifest = candidate.manifest;
+  Lists own;
+  Pieces pieces = ReadPieces(folder, manifest, own[1]);
+  for (const auto& [name, content] : pieces) own[0].push_back(name);
+  SharedCheckpoint found;
+  found.identity = candidate.text;
+  SHOAL_ASSIGN_OR_RETURN(found.holders, FindHolders(manifest, own, reducer, problems));
   SHOAL_RETURN_IF_ERROR(Exchange(manifest, found.holders, reducer, pieces));
   absl::StatusOr<Checkpoint> checkpoint = PutTogether(manifest, std::move(pieces));
   if (!checkpoint.ok()) {
@@ -212,6 +225,27 @@ absl::StatusOr<SharedCheckpoint> Collect(const CheckpointFolder& folder,
   }
   found.checkpoint = *std::move(checkpoint);
   return found;
+}
+
+// The same without the large files, of which only the sizes are looked at.
+absl::StatusOr<ListedCheckpoint> Outline(const CheckpointFolder& folder, const Candidate& candidate,
+                                         GradientReducer& reducer,
+                                         std::vector<std::string>& problems) {
+  const CheckpointManifest& manifest = candidate.manifest;
+  CheckpointManifest small{
+      .number = manifest.number, .files = manifest.files, .mean_return = manifest.mean_return};
+  std::erase_if(small.files, [](const auto& file) { return IsDivided(file.first); });
+  Lists own;
+  Pieces pieces = ReadPieces(folder, small, own[1]);
+  for (const auto& [name, digest] : manifest.Pieces()) {
+    const bool has = small.files.contains(name) ? pieces.contains(name)
+                                                : folder.Holds(manifest.number, name, digest);
+    if (has) own[0].push_back(name);
+  }
+  SHOAL_ASSIGN_OR_RETURN(const Holders holders, FindHolders(manifest, own, reducer, problems));
+  SHOAL_RETURN_IF_ERROR(Exchange(small, holders, reducer, pieces));
+  SHOAL_ASSIGN_OR_RETURN(Checkpoint checkpoint, PutTogether(small, std::move(pieces)));
+  return ListedCheckpoint{candidate.text, std::move(checkpoint)};
 }
 
 // A name that nobody has used before: a file system that remembers which names it did not find
@@ -294,7 +328,7 @@ absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
   SHOAL_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
                          Candidates(folder, reducer, choice, problems));
   for (const Candidate& candidate : candidates) {
-    absl::StatusOr<SharedCheckpoint> found = Collect(folder, candidate.manifest, reducer, problems);
+    absl::StatusOr<SharedCheckpoint> found = Collect(folder, candidate, reducer, problems);
     if (found.ok()) {
       found->problems = std::move(problems);
       return found;
@@ -309,6 +343,24 @@ absl::StatusOr<SharedCheckpoint> ReadSharedCheckpoint(const std::string& root,
       std::any_of(candidates.begin(), candidates.end(),
                   [](const Candidate& candidate) { return !candidate.manifest.parts.empty(); });
   return divided ? runtime::DataLoss(text) : runtime::NotFound(text);
+}
+
+absl::StatusOr<std::vector<ListedCheckpoint>> ListSharedCheckpoints(
+    const std::string& root, GradientReducer& reducer, const CheckpointChoice& choice) {
+  const CheckpointFolder folder(root);
+  std::vector<std::string> problems;
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
+                         Candidates(folder, reducer, choice, problems));
+  std::vector<ListedCheckpoint> listed;
+  for (const Candidate& candidate : candidates) {
+    absl::StatusOr<ListedCheckpoint> one = Outline(folder, candidate, reducer, problems);
+    if (one.ok()) {
+      listed.push_back(*std::move(one));
+    } else if (!absl::IsNotFound(one.status())) {
+      return one.status();
+    }
+  }
+  return listed;
 }
 
 absl::StatusOr<std::unique_ptr<SharedCheckpoints>> SharedCheckpoints::Create(
@@ -486,6 +538,11 @@ absl::Status SharedCheckpoints::Settle() {
 absl::Status SharedCheckpoints::WithdrawAfter(std::int64_t number) const {
   SHOAL_CHECK(!under_way_);
   return ShareStatus(keeps() ? folder_.WithdrawAfter(number) : absl::OkStatus(), reducer_);
+}
+
+absl::Status SharedCheckpoints::WithdrawThese(const std::set<std::string>& identities) const {
+  SHOAL_CHECK(!under_way_);
+  return ShareStatus(keeps() ? folder_.WithdrawThese(identities) : absl::OkStatus(), reducer_);
 }
 
 }  // namespace shoal::training

@@ -42,6 +42,8 @@ namespace shoal::training {
 // A checkpoint, and where it was.
 struct SharedCheckpoint {
   Checkpoint checkpoint;
+  // The text of its manifest, by which it is told from others of its number.
+  std::string identity;
   // The ranks whose folders have it, by piece.
   std::map<std::string, std::vector<std::int64_t>> holders;
   // What was wrong with other copies and with checkpoints that would have been rather taken, on any
@@ -58,7 +60,21 @@ struct CheckpointChoice {
   // Before all others come those that evaluations were made of, whatever their number, and of these
   // the one with the highest return.
   bool rather_best = false;
+  // After all others come those of these identities, the oldest first.
+  std::set<std::string> rather_not = {};
 };
+
+// A checkpoint without its large files.
+struct ListedCheckpoint {
+  std::string identity;
+  Checkpoint checkpoint;
+};
+
+// Collective. Returns, in the order of `choice` and the same on all ranks, the checkpoints of which
+// the ranks have all files in their sizes. The large ones, which may be divided, are not read.
+absl::StatusOr<std::vector<ListedCheckpoint>> ListSharedCheckpoints(
+    const std::string& root, collectives::GradientReducer& reducer,
+    const CheckpointChoice& choice = {});
 
 // Collective. Returns the first checkpoint by `choice` that the ranks can put together from their
 // folders `root`, the same on all ranks. Without one, the error is the same on all ranks too, and
@@ -111,6 +127,8 @@ class SharedCheckpoints {
   // Collective. Removes the checkpoints after this number, which a later start would take
   // otherwise. INTERNAL, on all ranks, where one may still count. REQUIRES: nothing is under way.
   absl::Status WithdrawAfter(std::int64_t number) const;
+  // Collective. The same with those of these identities.
+  absl::Status WithdrawThese(const std::set<std::string>& identities) const;
 
  private:
   SharedCheckpoints(const Options& options, collectives::GradientReducer& reducer,
