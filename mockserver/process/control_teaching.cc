@@ -128,7 +128,7 @@ bool IsThisMachine(const std::string& host) {
 absl::StatusOr<ExternalUrl> ParseExternalUrl(std::string_view url,
                                              std::span<const std::string> hosts) {
   const auto wrong = [url](const std::string& what) {
-    return runtime::InvalidArgument("\"url\" " + std::string(url) + ": " + what);
+    return runtime::InvalidArgument("\"url\" " + http::WithoutUser(url) + ": " + what);
   };
   const absl::StatusOr<http::Url> parsed = http::ParseUrl(url);
   if (!parsed.ok() || parsed->secure || url.find('#') != std::string_view::npos) {

@@ -11,26 +11,41 @@ namespace {
 
 constexpr std::string_view kSchemeEnd = "://";
 
+// In small letters; of a text without one, all of it.
+std::string SchemeOf(std::string_view text) {
+  return absl::AsciiStrToLower(std::string(text.substr(0, text.find(kSchemeEnd))));
+}
+
+bool IsHttp(const std::string& scheme) { return scheme == "http" || scheme == "https"; }
+
 }  // namespace
 
 bool HasScheme(std::string_view text) { return text.find(kSchemeEnd) != std::string_view::npos; }
 
+std::string WithoutUser(std::string_view text) {
+  const std::size_t user_end = text.rfind('@');
+  if (user_end == std::string_view::npos) return std::string(text);
+  // Of anything else it is not known where a user begins.
+  const bool is_http = IsHttp(SchemeOf(text));
+  const std::size_t scheme_end = is_http ? text.find(kSchemeEnd) + kSchemeEnd.size() : 0;
+  return std::string(text.substr(0, scheme_end)) + "***" + std::string(text.substr(user_end));
+}
+
 absl::Status WrongUrl(std::string_view text, const std::string& why) {
-  return runtime::InvalidArgument("URL \"" + std::string(text) + "\": " + why);
+  return runtime::InvalidArgument("URL \"" + WithoutUser(text) + "\": " + why);
 }
 
 absl::StatusOr<Url> ParseUrl(std::string_view text) {
   if (std::any_of(text.begin(), text.end(), [](char c) { return c <= ' ' || c > '~'; })) {
     return WrongUrl(text, "it has a character that is none of a URL");
   }
-  const std::size_t scheme_end = std::min(text.find(kSchemeEnd), text.size());
-  const std::string scheme = absl::AsciiStrToLower(std::string(text.substr(0, scheme_end)));
-  if (scheme != "http" && scheme != "https") {
+  const std::string scheme = SchemeOf(text);
+  if (!IsHttp(scheme)) {
     return WrongUrl(text, "the scheme is neither http nor https");
   }
   Url url;
   url.secure = scheme == "https";
-  std::string_view rest = text.substr(std::min(scheme_end + kSchemeEnd.size(), text.size()));
+  std::string_view rest = text.substr(std::min(scheme.size() + kSchemeEnd.size(), text.size()));
   rest = rest.substr(0, rest.find('#'));
   const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
   rest.remove_prefix(authority.size());

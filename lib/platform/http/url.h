@@ -25,11 +25,15 @@ struct Url {
 // Returns whether `text` begins with a scheme, and so is no path of this machine.
 bool HasScheme(std::string_view text);
 
-// Parses a URL; a fragment is dropped. INVALID_ARGUMENT naming `text` for another scheme, a user, a
-// missing host, an invalid port, or a character that is not printable ASCII.
+// Parses a URL; a fragment is dropped. INVALID_ARGUMENT naming it, as WrongUrl does, for another
+// scheme, a user, a missing host, an invalid port, or a character that is not printable ASCII.
 absl::StatusOr<Url> ParseUrl(std::string_view text);
 
-// Returns INVALID_ARGUMENT "URL "text": why", for a caller's own checks.
+// Returns a URL, or what was meant to be one, as texts may show it: "***" stands for whatever may
+// be a user's name and password, which is all before the last "@". A password may hold any other
+// character of a URL that is written wrongly.
+std::string WithoutUser(std::string_view text);
+// Returns INVALID_ARGUMENT "URL "text": why" without the user, for a caller's own checks.
 absl::Status WrongUrl(std::string_view text, const std::string& why);
 
 }  // namespace shoal::http

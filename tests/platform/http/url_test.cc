@@ -2,6 +2,7 @@
 #include "platform/http/url.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
 
 namespace shoal::http {
@@ -23,12 +24,32 @@ TEST_CASE("A URL without a port has that of its scheme, and a target in any case
 
 TEST_CASE("What is no http URL is an error that names it") {
   for (const char* text :
-       {"", "host", "ftp://host", "http://", "http://:80", "http://user@host", "http://host:x",
-        "http://host:99999", "http://::1/", "http://[::1", "http://a b", "http://a/\r\nX: y"}) {
+       {"", "host", "ftp://host", "http://", "http://:80", "http://host:x", "http://host:99999",
+        "http://::1/", "http://[::1", "http://a b", "http://a/\r\nX: y"}) {
     INFO(text);
     const auto url = ParseUrl(text);
     REQUIRE(absl::IsInvalidArgument(url.status()));
     REQUIRE(runtime::Message(url.status()).find(text) != std::string::npos);
+  }
+}
+
+TEST_CASE("What is wrong about a URL is said without its user and password") {
+  for (const auto& [text, shown] : std::map<std::string, std::string>{
+           {"https://root:calvin@bmc.lab", "\"https://***@bmc.lab\""},
+           {"HTTP://root@bmc.lab/redfish", "\"HTTP://***@bmc.lab/redfish\""},
+           {"https://root:cal/vin@bmc.lab", "\"https://***@bmc.lab\""},
+           {"https://root:cal?v#in@bmc.lab", "\"https://***@bmc.lab\""},
+           {"https://root:c@lvin@bmc.lab", "\"https://***@bmc.lab\""},
+           {"https://root:cal vin@bmc.lab", "\"https://***@bmc.lab\""},
+           {"https://root:calvin@bmc.lab:99999", "\"https://***@bmc.lab:99999\""},
+           {"ftp://root:calvin@bmc.lab", "\"***@bmc.lab\""},
+           {"root:cal://vin@bmc.lab", "\"***@bmc.lab\""},
+           {"root:calvin@bmc.lab", "\"***@bmc.lab\""}}) {
+    INFO(text);
+    const std::string message = runtime::Message(ParseUrl(text).status());
+    REQUIRE(message.find(shown) != std::string::npos);
+    REQUIRE(message.find("vin@") == std::string::npos);
+    REQUIRE(message.find("root") == std::string::npos);
   }
 }
 
