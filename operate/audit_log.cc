@@ -3,31 +3,18 @@
 
 #include <absl/strings/str_format.h>
 #include <absl/time/time.h>
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <numeric>
-#include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "platform/runtime/atomic_file.h"
-#include "platform/runtime/file_failure.h"
 #include "redfish/capture/uri.h"
 
 namespace shoal::operate {
 namespace {
 
 using Json = nlohmann::json;
-
-absl::Status LogFailed(const std::string& action, const std::string& path) {
-  const int error = errno;
-  return runtime::FileFailure(error, action + " " + path);
-}
 
 }  // namespace
 
@@ -46,51 +33,20 @@ std::int64_t PastOperation::unsent() const {
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path,
                                                          runtime::Clock& clock) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) {
-    return runtime::FileFailure(error.value(), "cannot make folder " + folder.string());
-  }
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (fd < 0) return LogFailed("cannot open", path);
-  std::unique_ptr<AuditLog> log(new AuditLog(path, fd, clock));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return runtime::FailedPrecondition(path + " is in use by another process");
-  }
+  SHOAL_ASSIGN_OR_RETURN(auto file, runtime::AppendedFile::OpenAlone(path, 0600));
+  std::unique_ptr<AuditLog> log(new AuditLog(path, std::move(file), clock));
   SHOAL_RETURN_IF_ERROR(log->Read());
   return log;
 }
-
-AuditLog::~AuditLog() { ::close(fd_); }
 
 absl::Status AuditLog::Append(Json record) {
   record["time"] = absl::FormatTime(
       absl::RFC3339_full, absl::FromUnixNanos(static_cast<std::int64_t>(clock_.UnixNanos())),
       absl::UTCTimeZone());
-  if (is_torn_) {
-    return runtime::FailedPrecondition(path_ + " ends with a part of a record");
-  }
-  const std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const absl::Status written = Write(line);
-  if (!written.ok()) {
-    is_torn_ = ::ftruncate(fd_, size_) != 0;
-    return written;
-  }
-  size_ += static_cast<off_t>(line.size());
+  SHOAL_RETURN_IF_ERROR(
+      file_->AppendSynced(record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"));
   Take(record);
   return absl::OkStatus();
-}
-
-absl::Status AuditLog::Write(const std::string& line) {
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(fd_, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return LogFailed("cannot write", path_);
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fdatasync(fd_) != 0 ? LogFailed("cannot sync", path_) : absl::OkStatus();
 }
 
 absl::Status AuditLog::Read() {
@@ -106,10 +62,6 @@ absl::Status AuditLog::Read() {
     Take(record);
     begin = end + 1;
   }
-  if (begin < text.size() && ::ftruncate(fd_, static_cast<off_t>(begin)) != 0) {
-    return LogFailed("cannot cut", path_);
-  }
-  size_ = static_cast<off_t>(begin);
   return absl::OkStatus();
 }
 

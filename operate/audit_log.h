@@ -16,8 +16,6 @@
 // dropped. At most one process uses a log at a time. Not thread-safe.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,7 +23,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "platform/runtime/appended_file.h"
 #include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
 
@@ -67,13 +67,10 @@ class AuditLog {
   // DATA_LOSS naming the line that is no record; other errors are the file system's.
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path,
                                                         runtime::Clock& clock);
-  ~AuditLog();
-  AuditLog(const AuditLog&) = delete;
-  AuditLog& operator=(const AuditLog&) = delete;
 
   // Writes the record with the time, and syncs it. After an error the log is as it was before, or
-  // takes no more records (FAILED_PRECONDITION). RESOURCE_EXHAUSTED when the disk is full; other
-  // errors are the file system's.
+  // takes no more records until it is. RESOURCE_EXHAUSTED when the disk is full; other errors are
+  // the file system's.
   absl::Status Append(nlohmann::json record);
 
   // The last operation; nothing in a new log.
@@ -85,19 +82,14 @@ class AuditLog {
   const std::string& path() const { return path_; }
 
  private:
-  AuditLog(std::string path, int fd, runtime::Clock& clock)
-      : path_(std::move(path)), fd_(fd), clock_(clock) {}
+  AuditLog(std::string path, std::unique_ptr<runtime::AppendedFile> file, runtime::Clock& clock)
+      : path_(std::move(path)), file_(std::move(file)), clock_(clock) {}
   absl::Status Read();
-  absl::Status Write(const std::string& line);
   void Take(const nlohmann::json& record);
 
   const std::string path_;
-  const int fd_;
+  const std::unique_ptr<runtime::AppendedFile> file_;
   runtime::Clock& clock_;
-  // The size of all whole records.
-  off_t size_ = 0;
-  // Whether a part of a record stands at the end and could not be cut off.
-  bool is_torn_ = false;
   std::optional<PastOperation> last_;
 };
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/audit_log.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-
 #include <catch2/catch.hpp>
 #include <fstream>
 
 #include "operate/announcement.h"
 #include "platform/runtime/atomic_file.h"
+#include "tests/doubles/file_size_limit.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -37,27 +35,6 @@ Announcement SomeAnnouncement() {
           .predicate = {{"all", Json::array()}},
           .history = {}};
 }
-
-// While it lives, files of this process cannot grow beyond `bytes`, so that a longer write is cut
-// short and the next one fails.
-class FullDisk {
- public:
-  explicit FullDisk(std::size_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit_) == 0);
-    const rlimit smaller = {.rlim_cur = bytes, .rlim_max = limit_.rlim_max};
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &smaller) == 0);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &limit_);
-    ::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  const sighandler_t handler_;
-  rlimit limit_ = {};
-};
 
 const Secrets kKnown(std::map<std::string, std::string>{{"Password", "hunter2-hunter2"}});
 
@@ -131,7 +108,7 @@ TEST_CASE("a record that the disk has no room for leaves no part of itself behin
   REQUIRE(log->Append({{"record", "interrupted"}}).ok());
   const std::string before = runtime::ReadFile(path).value();
   {
-    const FullDisk full(before.size() + 20);
+    const doubles::FileSizeLimit full(before.size() + 20);
     REQUIRE_FALSE(log->Append({{"record", "send"}, {"step", 0}}).ok());
     REQUIRE(runtime::ReadFile(path).value() == before);
   }

@@ -8,9 +8,13 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "platform/runtime/status.h"
 
@@ -20,6 +24,10 @@ class AppendedFile {
  public:
   // Opens `path`, or makes it. A last line without its newline was torn by a crash and is cut off.
   static absl::StatusOr<std::unique_ptr<AppendedFile>> Open(const std::string& path);
+  // Does so once no other process can: FAILED_PRECONDITION where one has opened it so. Makes its
+  // folder, too, and a new file with the permissions `mode`.
+  static absl::StatusOr<std::unique_ptr<AppendedFile>> OpenAlone(const std::string& path,
+                                                                 mode_t mode = 0644);
   ~AppendedFile();
   AppendedFile(const AppendedFile&) = delete;
   AppendedFile& operator=(const AppendedFile&) = delete;
@@ -29,12 +37,23 @@ class AppendedFile {
   absl::Status Append(std::string_view lines);
   // Does so, and returns once they are on disk.
   absl::Status AppendSynced(std::string_view lines);
+  // Returns once everything that was appended is on disk.
+  absl::Status Sync();
+
+  // Cuts off everything behind the first `size` bytes. REQUIRES: a line ends there, or `size` is 0.
+  absl::Status CutTo(std::uint64_t size);
+
+  // Reads from `offset` on, and returns how many bytes of `buffer` it filled: none at the end.
+  absl::StatusOr<std::size_t> Read(std::uint64_t offset, std::span<char> buffer) const;
+  // The size of all whole lines.
+  std::uint64_t size() const { return static_cast<std::uint64_t>(end_); }
 
  private:
   AppendedFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
 
-  // Finds where the last whole line ends.
-  absl::Status FindEnd();
+  static absl::StatusOr<std::unique_ptr<AppendedFile>> Make(const std::string& path, mode_t mode);
+  // Finds where the last whole line ends, and cuts off what is behind it.
+  absl::Status CutTornLine();
   absl::Status Write(std::string_view bytes) const;
   // Cuts off what is behind the end.
   absl::Status Cut();

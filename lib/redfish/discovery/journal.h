@@ -14,7 +14,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "platform/runtime/appended_file.h"
 #include "platform/runtime/status.h"
 
 namespace shoal::discovery {
@@ -36,9 +38,6 @@ class Journal {
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path,
                                                        const nlohmann::json& header,
                                                        bool fresh = false);
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   absl::Status Append(const nlohmann::json& record);
   absl::Status Sync();
@@ -51,14 +50,14 @@ class Journal {
   std::size_t size() const { return size_; }
 
  private:
-  Journal(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  Journal(std::string path, std::unique_ptr<runtime::AppendedFile> file)
+      : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Start(const nlohmann::json& header);
   // Visits whole lines from the start; returns where the last one ends.
   absl::StatusOr<std::uint64_t> Scan(const Reader& reader) const;
 
   const std::string path_;
-  const int fd_;
-  std::uint64_t end_ = 0;
+  const std::unique_ptr<runtime::AppendedFile> file_;
   std::size_t size_ = 0;
   std::size_t unsynced_ = 0;
 };

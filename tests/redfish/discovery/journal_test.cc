@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/doubles/file_size_limit.h"
 #include "tests/doubles/temporary_folder.h"
 
 namespace shoal::discovery {
@@ -55,6 +56,26 @@ TEST_CASE("Whatever byte a journal is cut or damaged at, the records before it a
     REQUIRE(records.size() == expected + 1);
     REQUIRE(records.back().at("uri") == "new");
   }
+}
+
+TEST_CASE("A record that the disk has no room for is not there, and does not spoil the next one") {
+  const doubles::TemporaryFolder folder;
+  const std::string path = folder.At("journal");
+  {
+    const auto journal = Journal::Open(path, kHeader).value();
+    REQUIRE(journal->Append({{"uri", "first"}}).ok());
+    absl::Status refused;
+    {
+      const doubles::FileSizeLimit limit(std::filesystem::file_size(path) + 20);
+      refused = journal->Append({{"uri", "second"}});
+    }
+    REQUIRE_FALSE(refused.ok());
+    REQUIRE(journal->Append({{"uri", "third"}}).ok());
+    REQUIRE(RecordsOf(*journal).size() == 2);
+  }
+  const auto again = Journal::Open(path, kHeader).value();
+  REQUIRE(again->size() == 2);
+  REQUIRE(RecordsOf(*again).back().at("uri") == "third");
 }
 
 TEST_CASE("One process has a journal at a time, and a header is not changed") {

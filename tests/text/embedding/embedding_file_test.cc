@@ -4,10 +4,8 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 #include <sqlite3.h>
-#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +13,7 @@
 #include <thread>
 
 #include "platform/runtime/atomic_file.h"
+#include "tests/doubles/file_size_limit.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/embedding/file_rows.h"
@@ -263,17 +262,14 @@ TEST_CASE("where nothing more can be written, what is there is still found") {
   doubles::ManualClock clock;
   const auto file = OpenAt(path, 1 << 24, clock);
   Put(*file, Rows(0, 100));
-  rlimit before = {};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit small = before;
-  small.rlim_cur = 64 << 10;
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  Put(*file, Rows(100, 2000));
-  const std::size_t kept = CountFound(*file, Rows(100, 2000));
-  const std::size_t found = CountFound(*file, Rows(0, 100));
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
-  std::signal(SIGXFSZ, handler);
+  std::size_t kept = 0;
+  std::size_t found = 0;
+  {
+    const doubles::FileSizeLimit limit(64 << 10);
+    Put(*file, Rows(100, 2000));
+    kept = CountFound(*file, Rows(100, 2000));
+    found = CountFound(*file, Rows(0, 100));
+  }
   REQUIRE(file->failures() > 0);
   REQUIRE(kept == 0);
   REQUIRE(found == 100);
