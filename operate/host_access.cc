@@ -2,6 +2,7 @@
 #include "operate/host_access.h"
 
 #include <chrono>
+#include <utility>
 
 #include "platform/http/tls_context.h"
 #include "platform/runtime/atomic_file.h"
@@ -35,8 +36,15 @@ void HostAccess::Visit(runtime::Visitor& visitor) {
                {.help = "attempts of each read, with growing pauses", .min = 1, .max = 1000});
 }
 
+absl::StatusOr<std::string> PasswordFiles::Read(const std::string& path) {
+  const auto known = read_.find(path);
+  if (known != read_.end()) return known->second;
+  SHOAL_ASSIGN_OR_RETURN(std::string password, runtime::ReadSecret(path));
+  return read_[path] = std::move(password);
+}
+
 absl::Status FillConnection(const HostAccess& access, const http::Url& url,
-                            discovery::CrawlOptions& crawl) {
+                            PasswordFiles& passwords, discovery::CrawlOptions& crawl) {
   crawl.connection.address = http::Format(url.address);
   crawl.connection.connect_deadline = FromSeconds(access.timeout_seconds);
   crawl.connection.request_deadline = FromSeconds(access.timeout_seconds);
@@ -49,26 +57,23 @@ absl::Status FillConnection(const HostAccess& access, const http::Url& url,
     return runtime::InvalidArgument("user " + access.user + " needs a password file");
   }
   crawl.user = access.user;
-  SHOAL_ASSIGN_OR_RETURN(crawl.password, ReadLoginPassword(access));
+  SHOAL_ASSIGN_OR_RETURN(crawl.password, passwords.Read(access.password_file));
   crawl.authentication = access.authentication == "basic" ? discovery::Authentication::kBasic
                                                           : discovery::Authentication::kSession;
   return absl::OkStatus();
 }
 
-absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url) {
+absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url,
+                                          PasswordFiles& passwords) {
   SHOAL_ASSIGN_OR_RETURN(const http::Url parsed, discovery::ParseServiceUrl(url));
   HostOptions options = {.name = parsed.Origin(), .pace = FromSeconds(access.pace_seconds)};
-  SHOAL_RETURN_IF_ERROR(FillConnection(access, parsed, options.access));
+  SHOAL_RETURN_IF_ERROR(FillConnection(access, parsed, passwords, options.access));
   options.access.attempts = access.attempts;
   if (access.pace_seconds > 0) {
     options.access.requests_per_second = 1.0 / access.pace_seconds;
     options.access.concurrency = 1;
   }
   return options;
-}
-
-absl::StatusOr<std::string> ReadLoginPassword(const HostAccess& access) {
-  return runtime::ReadSecret(access.password_file);
 }
 
 }  // namespace shoal::operate

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "operate/host.h"
@@ -31,14 +32,23 @@ struct HostAccess {
   void Visit(runtime::Visitor& visitor);
 };
 
+// The files of passwords. Each is read once, as a pipe gives its text to one reader alone.
+class PasswordFiles {
+ public:
+  // Errors are those of runtime::ReadSecret.
+  absl::StatusOr<std::string> Read(const std::string& path);
+
+ private:
+  std::map<std::string, std::string> read_;
+};
+
 // Puts what `access` says about the connection and the login to `url` into `crawl`; pace and
 // attempts stay. Errors are those of HostOptionsOf.
 absl::Status FillConnection(const HostAccess& access, const http::Url& url,
-                            discovery::CrawlOptions& crawl);
+                            PasswordFiles& passwords, discovery::CrawlOptions& crawl);
 // Returns the options for the host at `url`, with the password read from its file.
 // INVALID_ARGUMENT, NOT_FOUND or FAILED_PRECONDITION naming what is wrong.
-absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url);
-// REQUIRES: there is a password file.
-absl::StatusOr<std::string> ReadLoginPassword(const HostAccess& access);
+absl::StatusOr<HostOptions> HostOptionsOf(const HostAccess& access, const std::string& url,
+                                          PasswordFiles& passwords);
 
 }  // namespace shoal::operate

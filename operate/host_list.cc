@@ -57,8 +57,9 @@ absl::StatusOr<std::vector<ListedHost>> ReadHosts(const std::string& path,
 absl::StatusOr<std::vector<HostOptions>> HostOptionsOf(std::span<const ListedHost> hosts) {
   std::vector<HostOptions> all;
   std::map<std::string, std::string> places;
+  PasswordFiles passwords;
   for (const ListedHost& host : hosts) {
-    absl::StatusOr<HostOptions> options = HostOptionsOf(host.access, host.url);
+    absl::StatusOr<HostOptions> options = HostOptionsOf(host.access, host.url, passwords);
     if (!options.ok()) return runtime::Annotate(options.status(), host.place);
     const auto [known, is_new] = places.try_emplace(options->access.connection.address, host.place);
     if (!is_new) {

@@ -38,8 +38,9 @@ struct ListedHost {
 // line, or that there is no host; other errors are those of runtime::ReadFile.
 absl::StatusOr<std::vector<ListedHost>> ReadHosts(const std::string& path, const ListedHost& usual);
 
-// Returns the options for each host, with the passwords read. Errors are those of HostOptionsOf for
-// one host, and INVALID_ARGUMENT for one that is listed twice; they name the place.
+// Returns the options for each host, with each password file read once. Errors are those of
+// HostOptionsOf for one host, and INVALID_ARGUMENT for one that is listed twice; they name the
+// place.
 absl::StatusOr<std::vector<HostOptions>> HostOptionsOf(std::span<const ListedHost> hosts);
 
 }  // namespace shoal::operate

@@ -57,7 +57,9 @@ absl::StatusOr<HostTerms> TermsOf(const RealHostOptions& options) {
                                     " is none of POST, PATCH, PUT and DELETE");
   }
   HostTerms terms;
-  SHOAL_ASSIGN_OR_RETURN(terms.options, operate::HostOptionsOf(options.access, options.url));
+  operate::PasswordFiles passwords;
+  SHOAL_ASSIGN_OR_RETURN(terms.options,
+                         operate::HostOptionsOf(options.access, options.url, passwords));
   terms.permissions.budget = options.budget;
   terms.permissions.methods.insert(options.methods.begin(), options.methods.end());
   SHOAL_RETURN_IF_ERROR(terms.permissions.AllowUris(options.uris, "environment.host.uris:"));

@@ -45,7 +45,8 @@ absl::StatusOr<Discovery> DiscoveryFrom(const DiscoverFlags& flags) {
   Discovery discovery = flags.discovery;
   SHOAL_ASSIGN_OR_RETURN(const http::Url url, ParseServiceUrl(flags.url));
   discovery.source = url.Origin();
-  SHOAL_RETURN_IF_ERROR(operate::FillConnection(flags.access, url, discovery.crawl));
+  operate::PasswordFiles passwords;
+  SHOAL_RETURN_IF_ERROR(operate::FillConnection(flags.access, url, passwords, discovery.crawl));
   discovery.crawl.redaction = RedactionOf(flags.redact);
   if (flags.deadline_minutes > 0) {
     discovery.crawl.deadline = std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -74,12 +74,12 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
     }
     job.values = operate::ValuesOf(job.wish);
   }
-  for (const operate::ListedHost& host : job.hosts) {
-    const std::string& file = host.access.password_file;
-    if (file.empty()) continue;
+  for (std::size_t i = 0; i < job.hosts.size(); ++i) {
+    const std::string& password = job.options[i].access.password;
+    if (password.empty()) continue;
+    const std::string& file = job.hosts[i].access.password_file;
     const bool is_usual = file == flags.access.password_file;
-    SHOAL_ASSIGN_OR_RETURN(secrets[is_usual ? "login password" : "login password of " + file],
-                           operate::ReadLoginPassword(host.access));
+    secrets[is_usual ? "login password" : "login password of " + file] = password;
   }
   job.secrets = operate::Secrets(std::move(secrets));
   job.permissions.budget = flags.budget;
@@ -87,7 +87,7 @@ absl::Status ReadWish(const redfish::GoalSuite& suite, Job& job) {
   return job.permissions.AllowUris(flags.uris, "--allow-uri");
 }
 
-// Lists the hosts that flags and the file name.
+// Lists the hosts that flags and the file name, and reads how they are reached.
 absl::Status ListHosts(Job& job) {
   const DoFlags& flags = job.flags;
   operate::ListedHost host = {.capture = flags.capture, .access = flags.access, .place = "--host"};
@@ -108,15 +108,19 @@ absl::Status ListHosts(Job& job) {
       return runtime::Annotate(found.status(), is_usual ? "--capture" : one.place);
     }
   }
-  return job.hosts.empty() ? runtime::InvalidArgument("--host or --hosts is required")
-                           : absl::OkStatus();
+  if (job.hosts.empty()) return runtime::InvalidArgument("--host or --hosts is required");
+  SHOAL_ASSIGN_OR_RETURN(job.options, operate::HostOptionsOf(job.hosts));
+  return absl::OkStatus();
 }
 
 // Returns the capture that the host is listed with, or else crawls it.
-absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
-    const Job& job, const operate::ListedHost& host, const discovery::CrawlOptions& access) {
+absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(const Job& job,
+                                                                  std::size_t number) {
+  const operate::ListedHost& host = job.hosts[number];
   StopWatch& watch = *job.watch;
-  if (host.capture.empty()) return CrawlPresent(access, [&watch] { return watch.Wait({}); });
+  if (host.capture.empty()) {
+    return CrawlPresent(job.options[number].access, [&watch] { return watch.Wait({}); });
+  }
   SHOAL_ASSIGN_OR_RETURN(const std::string path,
                          redfish::FindCapture(host.capture, job.flags.data));
   return redfish::Capture::Load(path);
@@ -125,9 +129,7 @@ absl::StatusOr<std::shared_ptr<const redfish::Capture>> CaptureOf(
 // Opens the logs that the hosts have, and finds the commands that have not ended there.
 absl::Status OpenLogs(Job& job) {
   const DoFlags& flags = job.flags;
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<operate::HostOptions> hosts,
-                         operate::HostOptionsOf(job.hosts));
-  for (const operate::HostOptions& options : hosts) {
+  for (const operate::HostOptions& options : job.options) {
     const std::string path = LogOf(flags, options.access.connection.address);
     std::unique_ptr<operate::AuditLog>& log = job.logs.emplace_back();
     std::error_code error;
@@ -170,9 +172,7 @@ absl::Status Understand(Job& job) {
   if (flags.sentence.empty()) {
     return runtime::InvalidArgument("a sentence is needed, or --goal");
   }
-  SHOAL_ASSIGN_OR_RETURN(const operate::HostOptions options,
-                         operate::HostOptionsOf(job.hosts.front().access, job.hosts.front().url));
-  SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, job.hosts.front(), options.access));
+  SHOAL_ASSIGN_OR_RETURN(job.understood, CaptureOf(job, 0));
   SHOAL_ASSIGN_OR_RETURN(const auto encoder,
                          tokens::LexicalEncoder::Create(flags.data + "/encoder/lexical.idf"));
   SHOAL_ASSIGN_OR_RETURN(const auto parser, intent::IntentParser::Create(
@@ -282,10 +282,8 @@ bool TakeAsDone(const Job& job, const std::string& host, Operation& operation) {
 
 absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
   const DoFlags& flags = job.flags;
-  const operate::ListedHost& host = job.hosts[number];
+  const operate::HostOptions& options = job.options[number];
   StopWatch& watch = *job.watch;
-  SHOAL_ASSIGN_OR_RETURN(operate::HostOptions options,
-                         operate::HostOptionsOf(host.access, host.url));
   Operation operation;
   operation.log = std::move(job.logs[number]);
   if (operation.log == nullptr) {
@@ -293,9 +291,8 @@ absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
                            operate::AuditLog::Open(LogOf(flags, options.access.connection.address),
                                                    runtime::SystemClock()));
   }
-  const discovery::CrawlOptions access = options.access;
   operation.host = std::make_unique<operate::Host>(
-      std::move(options), runtime::SystemClock(),
+      options, runtime::SystemClock(),
       [&watch](runtime::Duration time) { return watch.Wait(time); });
   if (TakeAsDone(job, operation.host->name(), operation)) {
     job.operations.push_back(std::move(operation));
@@ -316,7 +313,7 @@ absl::Status Prepare(Job& job, std::size_t number, operate::Planner& planner) {
     }
     std::shared_ptr<const redfish::Capture> capture = number == 0 ? job.understood : nullptr;
     if (capture == nullptr) {
-      SHOAL_ASSIGN_OR_RETURN(capture, CaptureOf(job, host, access));
+      SHOAL_ASSIGN_OR_RETURN(capture, CaptureOf(job, number));
     }
     SHOAL_RETURN_IF_ERROR(operation.host->Enter());
     SHOAL_ASSIGN_OR_RETURN(operation.announcement,

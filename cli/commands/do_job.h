@@ -63,6 +63,8 @@ struct Job {
   DoFlags flags;
   // The hosts of flags and file.
   std::vector<operate::ListedHost> hosts;
+  // How each of them is reached.
+  std::vector<operate::HostOptions> options = {};
   operate::Wish wish;
   // Announcement::values of the wish.
   nlohmann::json values;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operate/host_list.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 #include <utility>
@@ -118,6 +122,21 @@ TEST_CASE("the options of a listed host name its place where they are wrong") {
   const HostAccess lost = {.user = "root", .password_file = "no/such/file", .insecure = true};
   REQUIRE(Contains(refusal({.url = "c.lab", .access = lost}), "hosts.toml:9: "));
   REQUIRE(Contains(refusal({.url = "c.lab", .access = {.ca_file = password}}), "hosts.toml:9: "));
+}
+
+TEST_CASE("hosts share the password of a pipe, which can be read once") {
+  std::array<int, 2> ends = {};
+  REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+  REQUIRE(::write(ends[1], "secret\n", 7) == 7);
+  ::close(ends[1]);
+  const HostAccess access = {
+      .user = "root", .password_file = "/dev/fd/" + std::to_string(ends[0]), .insecure = true};
+  const auto options = HostOptionsOf(std::vector<ListedHost>{
+      {.url = "https://a.lab", .access = access}, {.url = "https://b.lab", .access = access}});
+  ::close(ends[0]);
+  REQUIRE(options.status() == absl::OkStatus());
+  REQUIRE(options->at(0).access.password == "secret");
+  REQUIRE(options->at(1).access.password == "secret");
 }
 
 }  // namespace shoal::operate

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -445,6 +446,31 @@ TEST_CASE("passwords of a goal and of the login are nowhere but on the wire", "[
     REQUIRE(log.find(secret) == std::string::npos);
     REQUIRE_FALSE(ended.Says(secret));
   }
+  host.End();
+}
+
+TEST_CASE("the password of a login may come from a pipe, which can be read once", "[do]") {
+  const DrawnGoals goals({"openbmc-stock"});
+  OperatedHost host({"openbmc-stock"});
+  const DrawnGoal drawn = goals.DrawWhere("locate", IsOpen);
+  host.Begin(drawn, json::array());
+  const doubles::TemporaryFolder audit;
+  std::vector<std::string> arguments = host.Arguments(goals, drawn, audit.path());
+  const auto flag = std::find(arguments.begin(), arguments.end(), "--password-file");
+  REQUIRE(flag != arguments.end());
+  const std::string password = runtime::ReadFile(*(flag + 1)).value();
+  // What is run has the end that is read as it is.
+  std::array<int, 2> ends = {};
+  REQUIRE(::pipe(ends.data()) == 0);
+  REQUIRE(::write(ends[1], password.data(), password.size()) ==
+          static_cast<ssize_t>(password.size()));
+  ::close(ends[1]);
+  *(flag + 1) = "/dev/fd/" + std::to_string(ends[0]);
+  const EndedRun ended = RunToEnd(With(arguments, {"--execute"}));
+  ::close(ends[0]);
+  INFO(ended.output);
+  REQUIRE(ended.code == 0);
+  REQUIRE(host.Judge().satisfied);
   host.End();
 }
 
