@@ -58,9 +58,9 @@ class HostService final : public RedfishService {
   HostService(HostTerms terms, std::shared_ptr<operate::Budget> budget);
   ~HostService() override;
 
-  // A real host is as it is. Jobs that have it fail or answer late are refused before
-  // (FindAddresses).
-  absl::Status SetFaults(const ServiceFaults&) override { return absl::OkStatus(); }
+  // A real host is as it is, so nothing is set. Jobs that have it fail or answer late are refused
+  // before (FindAddresses).
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults&) override { return ServiceFaults(); }
   // Logs in before the first episode.
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;

@@ -79,9 +79,9 @@ HttpConnections::HttpConnections(boost::asio::any_io_executor executor, const Op
   control_ = connect(options.control, options.max_waiting);
 }
 
-absl::Status HttpService::SetFaults(const ServiceFaults& faults) {
+absl::StatusOr<ServiceFaults> HttpService::SetFaults(const ServiceFaults& faults) {
   faults_ = ToJson(faults);
-  return absl::OkStatus();
+  return faults;
 }
 
 void HttpService::Reset(const std::string& capture, const redfish::Episode& episode,

@@ -52,7 +52,7 @@ class HttpService final : public RedfishService {
   HttpService(std::shared_ptr<HttpConnections> connections, std::uint64_t environment_id)
       : connections_(std::move(connections)), environment_id_(environment_id) {}
 
-  absl::Status SetFaults(const ServiceFaults& faults) override;
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults& faults) override;
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;

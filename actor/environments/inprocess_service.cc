@@ -6,9 +6,10 @@
 #include "platform/http/message.h"
 
 namespace shoal::actor {
-absl::Status InProcessService::SetFaults(const ServiceFaults& faults) {
+
+absl::StatusOr<ServiceFaults> InProcessService::SetFaults(const ServiceFaults& faults) {
   SHOAL_ASSIGN_OR_RETURN(faults_, mockserver::FaultSet::Parse(ToJson(faults)));
-  return absl::OkStatus();
+  return faults;
 }
 
 void InProcessService::Reset(const std::string& capture, const redfish::Episode& episode,

@@ -27,7 +27,7 @@ class InProcessService final : public RedfishService {
     options_.writes_texts = false;
   }
 
-  absl::Status SetFaults(const ServiceFaults& faults) override;
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults& faults) override;
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   void Send(const ServiceRequest& request, Done done) override;
   void Advance(std::chrono::seconds by, Done done) override;

@@ -26,7 +26,7 @@ class RememberingService final : public RedfishService {
   RememberingService(const Worlds& worlds, mockserver::InstanceOptions options)
       : service_(worlds, std::move(options)) {}
 
-  absl::Status SetFaults(const ServiceFaults& faults) override {
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults& faults) override {
     return service_.SetFaults(faults);
   }
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override {

@@ -34,7 +34,7 @@ class RecordedService final : public RedfishService {
       : recording_(recording), goal_(goal) {}
 
   // The recorded answers tell of the faults of then.
-  absl::Status SetFaults(const ServiceFaults&) override { return absl::OkStatus(); }
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults& faults) override { return faults; }
   // Begins the recording anew.
   void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override;
   // FAILED_PRECONDITION if the recording goes on with another request, or not at all.

@@ -102,14 +102,13 @@ void RedfishEnvironment::Reset(const EpisodeStart& start, Done done) {
   if (const FaultOptions& worst = tasks_->options.faults; worst.any()) {
     runtime::Random random(runtime::DeriveSeed(tasks_->seed, "faults"), number);
     ServiceFaults faults = DrawFaults(worst, random, start.fault_share);
-    // What a real host makes of a change is up to it.
-    const bool is_simulated = tasks_->options.access != "host";
-    if (!is_simulated || !resources_.catalog().outline().has_tasks()) faults.task.reset();
-    limit_ = std::min(limit_ + WaitingOf(faults), tasks_->options.episode_limit);
-    if (absl::Status set = service_->SetFaults(faults); !set.ok()) {
-      done(std::move(set));
+    if (!resources_.catalog().outline().has_tasks()) faults.task.reset();
+    const absl::StatusOr<ServiceFaults> set = service_->SetFaults(faults);
+    if (!set.ok()) {
+      done(set.status());
       return;
     }
+    limit_ = std::min(limit_ + WaitingOf(*set), tasks_->options.episode_limit);
   }
   service_->Reset(
       pair.capture, episode_,

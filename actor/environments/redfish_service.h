@@ -59,9 +59,9 @@ class RedfishService {
 
   virtual ~RedfishService() = default;
 
-  // Has the service misbehave so from the next Reset on, in place of whatever it did before.
-  // UNIMPLEMENTED where nobody can make it misbehave.
-  virtual absl::Status SetFaults(const ServiceFaults&) {
+  // Has the service misbehave so from the next Reset on, in place of whatever it did before, and
+  // returns what of it was set. UNIMPLEMENTED where nobody can make it misbehave.
+  virtual absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults&) {
     return absl::UnimplementedError("this service cannot be made to fail");
   }
   // Resets to a fresh service of `capture` with the start and the watch of `episode`. Errors are

@@ -23,8 +23,7 @@ void FaultOptions::Visit(runtime::Visitor& visitor) {
                 .max = 600'000});
   visitor.Knob("tasks", tasks,
                {.help = "share of episodes on simulated services in which each change is answered "
-                        "202 and made by "
-                        "a task",
+                        "202 and made by a task",
                 .min = 0,
                 .max = 1});
   visitor.Knob(

@@ -124,35 +124,38 @@ Response Instance::AnswerLater(const Request& request, std::string_view uri,
                                const Principal* principal, Later& later) {
   Editor editor(*this);
   if (!MayBecomeTask(editor, uri)) return Answer(request, uri, principal);
+  const RequestObject object(request, true);
+  Request parsed = request;
+  if (!request.body.empty()) parsed.json = object.get();
   // Whether the request would succeed is known once it has been carried out.
   InstanceState before = *this;
-  Response at_once = Answer(request, uri, principal);
+  Response at_once = Answer(parsed, uri, principal);
   const bool is_plain = at_once.status < 300 && at_once.status != 202 &&
                         at_once.external == nullptr && at_once.Header("X-Auth-Token").empty();
   if (!is_plain) return at_once;
   static_cast<InstanceState&>(*this) = std::move(before);
-  const RequestObject object(request, true);
-  const Json shown = object.get() == nullptr ? Json::object() : *object.get();
   // The copies outlive the request. Its If-Match has been judged.
   const auto carry_out =
-      [method = request.method, uri = std::string(uri), body = std::string(request.body),
-       json = request.json == nullptr ? Json() : *request.json,
+      [method = request.method, uri = std::string(uri),
+       body = std::string(parsed.json == nullptr ? request.body : ""),
+       json = parsed.json == nullptr ? nullptr : std::make_shared<const Json>(*parsed.json),
        content_type = std::string(request.content_type),
        user = principal == nullptr ? std::optional<Principal>() : *principal](Editor& editor_then) {
         const Request again{.method = method,
                             .uri = uri,
                             .body = body,
-                            .json = json.is_null() ? nullptr : &json,
+                            .json = json.get(),
                             .if_match = "*",
                             .content_type = content_type};
         auto& instance = static_cast<Instance&>(editor_then.instance());
         return instance.Answer(again, uri, user ? &*user : nullptr);
       };
-  Response accepted =
-      StartTask(editor, {.name = std::string(Name(request.method)) + " " + std::string(uri),
-                         .complete = carry_out,
-                         .payload = PayloadOf(request.method, uri, shown),
-                         .duration = later.duration});
+  Response accepted = StartTask(
+      editor, {.name = std::string(Name(request.method)) + " " + std::string(uri),
+               .complete = carry_out,
+               .payload = PayloadOf(request.method, uri,
+                                    object.get() == nullptr ? Json::object() : *object.get()),
+               .duration = later.duration});
   later.is_task = accepted.status == 202;
   return accepted;
 }

@@ -49,7 +49,7 @@ struct Request {
   // tolerated.
   std::string_view uri;
   std::string_view body = {};
-  // The parsed body where the caller has it; `body` is then empty.
+  // The parsed body where the caller has it, and `body` is either empty or its text.
   const Json* json = nullptr;
   // Header values. A value is empty when the header is absent.
   std::string_view if_match = {};

@@ -85,6 +85,16 @@ TEST_CASE("Paths that are not named are not written on a host") {
   REQUIRE(lamp.requests().empty());
 }
 
+TEST_CASE("Nothing makes a host misbehave, and whoever asks for it learns that") {
+  Lamp lamp;
+  HostService service(TermsOf({.url = "http://" + lamp.address()}).value(),
+                      std::make_shared<operate::Budget>(0));
+  const auto set = service.SetFaults({.rate = 0.5, .task = std::chrono::milliseconds(5'000)});
+  REQUIRE(set.ok());
+  REQUIRE(set->rate == 0);
+  REQUIRE_FALSE(set->task);
+}
+
 TEST_CASE("What may be done to a host must be said whole") {
   const auto refusal = [](const RealHostOptions& options) {
     const auto terms = TermsOf(options);

@@ -5,9 +5,15 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
 #include <variant>
 
+#include "actor/environments/inprocess_service.h"
+#include "actor/environments/redfish_environment.h"
 #include "mockserver/faults/fault.h"
+#include "tests/actor/demonstrations/played.h"
 
 namespace shoal::actor {
 
@@ -95,6 +101,56 @@ TEST_CASE("The mock server reads faults of any seed") {
   for (const mockserver::Fault& fault : (*read)->faults()) {
     REQUIRE(fault.Fits(mockserver::ParseMethod("POST"), "/redfish/v1/Systems/1"));
   }
+}
+
+// A simulated service that nobody can make misbehave, as a real one.
+class SoundService final : public RedfishService {
+ public:
+  explicit SoundService(const Worlds& worlds) : service_(worlds) {}
+
+  absl::StatusOr<ServiceFaults> SetFaults(const ServiceFaults&) override { return ServiceFaults(); }
+  void Reset(const std::string& capture, const redfish::Episode& episode, ResetDone done) override {
+    service_.Reset(capture, episode, std::move(done));
+  }
+  void Send(const ServiceRequest& request, Done done) override {
+    service_.Send(request, std::move(done));
+  }
+  void Advance(std::chrono::seconds by, Done done) override {
+    service_.Advance(by, std::move(done));
+  }
+
+ private:
+  InProcessService service_;
+};
+
+TEST_CASE("Episodes are longer for tasks only where the service sets the tasks") {
+  constexpr std::int64_t kLimit = 4;
+  const RedfishData data = LoadInProcess({.captures = {"openbmc-stock"}, .goals = {1}});
+  auto tasks = std::make_shared<RedfishTasks>(*data.tasks);
+  tasks->options.faults = {.tasks = 1, .task_ms = 5'000};
+  tasks->options.limit_per_expert_request = 1.5;
+  tasks->options.episode_limit = 3 * kLimit;
+  tasks->limits.assign(tasks->pairs.size(), kLimit);
+  const auto& candidates = tasks->catalogs.at("openbmc-stock").catalog->candidates();
+  const auto look = std::find_if(candidates.begin(), candidates.end(),
+                                 [](const auto& candidate) { return candidate.method == "GET"; });
+  const auto longest = [&](std::unique_ptr<RedfishService> service) {
+    RedfishEnvironment environment(tasks, std::move(service), std::make_shared<ResponseCache>());
+    std::int64_t most = 0;
+    for (std::uint64_t episode = 0; episode < 20; ++episode) {
+      Transition transition = Await(nullptr, [&](auto done) {
+        environment.Reset({.environment_id = 1, .episode = episode}, done);
+      });
+      while (transition.end == End::kNone) {
+        transition =
+            Await(nullptr, [&](auto done) { environment.Step(look - candidates.begin(), done); });
+      }
+      most = std::max<std::int64_t>(most, environment.facts().steps);
+    }
+    return most;
+  };
+  REQUIRE(longest(std::make_unique<InProcessService>(data.worlds)) > kLimit);
+  REQUIRE(longest(std::make_unique<SoundService>(data.worlds)) <= kLimit);
 }
 
 TEST_CASE("An episode without faults clears those of the one before") {
