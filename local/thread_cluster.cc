@@ -59,32 +59,32 @@ absl::Status ThreadCluster::Start() {
 }
 
 absl::Status ThreadCluster::StartReplay() {
+  SHOAL_ASSIGN_OR_RETURN(const transport::AddressList list,
+                         transport::AddressList::Create(
+                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
   for (std::size_t i = 0; i < shards_; ++i) {
     replay::ReplayConfig config{.options = setup_.replay,
                                 .run = setup_.run,
-                                .cluster = setup_.cluster,
+                                .shards = list,
                                 .index = static_cast<std::int64_t>(i)};
     config.options.metrics_listen = MetricsAddress(i);
     SHOAL_ASSIGN_OR_RETURN(auto shard, replay::ReplayServer::Create(config));
     replay_.push_back(std::move(shard));
   }
-  return ConnectReplay();
+  ConnectReplay(list.addresses());
+  return absl::OkStatus();
 }
 
-absl::Status ThreadCluster::ConnectReplay() {
-  SHOAL_ASSIGN_OR_RETURN(const transport::AddressList list,
-                         transport::AddressList::Create(
-                             setup_.cluster.replay, setup_.cluster.replay_file, "replay shard"));
+void ThreadCluster::ConnectReplay(const std::vector<std::string>& addresses) {
   std::map<std::string, const replay::ReplayServer*> shards;
-  for (std::size_t i = 0; i < std::min(replay_.size(), list.addresses().size()); ++i) {
-    shards[list.addresses()[i]] = replay_[i].get();
+  for (std::size_t i = 0; i < std::min(replay_.size(), addresses.size()); ++i) {
+    shards[addresses[i]] = replay_[i].get();
   }
   connect_replay_ = [shards](const std::string& address) {
     const auto own = shards.find(address);
     return own == shards.end() ? transport::CreateChannel(address)
                                : own->second->InProcessChannel();
   };
-  return absl::OkStatus();
 }
 
 void ThreadCluster::StartLearner() {

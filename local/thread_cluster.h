@@ -88,7 +88,8 @@ class ThreadCluster {
   absl::Status Check() const;
   absl::Status StartReplay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Sets how the others reach the shards: those of this process without sockets.
-  absl::Status ConnectReplay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ConnectReplay(const std::vector<std::string>& addresses)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartLearner() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StartInference() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status StartActors() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -2,6 +2,7 @@
 #include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
+#include "platform/transport/address_list.h"
 #include "replay/replay_server.h"
 
 using namespace shoal;
@@ -13,8 +14,11 @@ int main(int argc, char** argv) {
   program.AddSection("replay", config.options);
   if (const auto code = program.Parse(argc, argv)) return *code;
   config.run = program.run();
-  config.cluster = program.cluster();
   config.index = program.index();
+  const runtime::ClusterOptions& cluster = program.cluster();
+  auto shards = transport::AddressList::Create(cluster.replay, cluster.replay_file, "replay shard");
+  if (!shards.ok()) return program.Fail(shards.status());
+  config.shards = *std::move(shards);
 
   auto server = replay::ReplayServer::Create(config);
   if (!server.ok()) return program.Fail(server.status());

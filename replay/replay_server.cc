@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
-#include "platform/transport/address_list.h"
 #include "platform/transport/server.h"
 #include "replay/durability/disk_journal.h"
 #include "replay/service.h"
@@ -47,20 +48,17 @@ struct ReplayServer::Parts {
 
 absl::Status ReplayServer::Parts::Start() {
   const Options& options = config.options;
-  SHOAL_ASSIGN_OR_RETURN(const auto shards,
-                         transport::AddressList::Create(
-                             config.cluster.replay, config.cluster.replay_file, "replay shard"));
-  SHOAL_ASSIGN_OR_RETURN(const std::string listen,
-                         ListenAddress(options, shards.addresses(), config.index));
+  const std::vector<std::string>& shards = config.shards.addresses();
+  SHOAL_ASSIGN_OR_RETURN(const std::string listen, ListenAddress(options, shards, config.index));
   SHOAL_RETURN_IF_ERROR(metrics.Expose(options.metrics_listen));
   const ShardPlace place = {.index = static_cast<std::uint64_t>(config.index),
-                            .shards = shards.addresses().size(),
+                            .shards = shards.size(),
                             .seed = static_cast<std::uint64_t>(config.run.seed)};
   SHOAL_ASSIGN_OR_RETURN(const auto shard_options, options.ForShard(place));
   SHOAL_ASSIGN_OR_RETURN(auto journal, OpenJournal(config));
   SHOAL_ASSIGN_OR_RETURN(shard,
                          Shard::Create(shard_options, runtime::SystemClock(), std::move(journal)));
-  settings.emplace(options.tables, place, *shard, shards);
+  settings.emplace(options.tables, place, *shard, config.shards);
   service.emplace(
       InsertStreamOptions{.max_item_bytes = static_cast<std::size_t>(options.max_item_bytes),
                           .credit = static_cast<std::size_t>(options.insert_credit)},

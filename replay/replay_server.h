@@ -11,6 +11,7 @@
 
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
+#include "platform/transport/address_list.h"
 #include "platform/transport/connector.h"
 #include "replay/options.h"
 
@@ -19,8 +20,9 @@ namespace shoal::replay {
 struct ReplayConfig {
   Options options;
   runtime::RunOptions run;
-  runtime::ClusterOptions cluster;
-  // The index of this shard among those of the cluster, from 0.
+  // All shards of the cluster.
+  transport::AddressList shards;
+  // The index of this shard among them, from 0.
   std::int64_t index = 0;
 };
 
