@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/train_command.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
@@ -45,6 +46,14 @@ struct OwnConfig {
   std::string printed;
 };
 
+// Returns which of the devices of --device updates and language models compute on, each of which
+// knows one alone.
+std::string OneOf(const std::string& devices) {
+  if (devices == "cuda:*") return "cuda";
+  const std::string first = devices.substr(0, devices.find(','));
+  return std::string(absl::StripAsciiWhitespace(first));
+}
+
 absl::StatusOr<std::vector<std::string>> OverridesOf(const TrainFlags& flags) {
   std::vector<std::string> overrides;
   if (!flags.preset.empty()) {
@@ -60,10 +69,9 @@ absl::StatusOr<std::vector<std::string>> OverridesOf(const TrainFlags& flags) {
   if (!flags.captures.empty()) set("environment.captures", TomlList(flags.captures));
   if (!flags.access.empty()) set("environment.access", TomlText(flags.access));
   if (!flags.device.empty()) {
-    for (const char* const knob :
-         {"inference.device", "inference.encoder_device", "learner.device"}) {
-      set(knob, TomlText(flags.device));
-    }
+    set("inference.device", TomlText(flags.device));
+    set("inference.encoder_device", TomlText(OneOf(flags.device)));
+    set("learner.device", TomlText(OneOf(flags.device)));
   }
   if (!flags.phrasings.empty()) set("environment.phrasings", TomlText(flags.phrasings));
   if (!flags.hold_out.empty()) set("environment.hold_out", TomlText(flags.hold_out));
