@@ -59,10 +59,10 @@ std::string ToText(const MemoryPlan& plan, const MemoryPlaces& places) {
   const MemoryVerdict verdict = Judge(plan, places);
   std::string text =
       absl::StrFormat("parameters %d, of which %d are trained\n\n", plan.parameters, plan.trained);
-  absl::StrAppendFormat(&text, "%-10s %5s  %-28s %14s %14s\n", "process", "count", "what", "each",
+  absl::StrAppendFormat(&text, "%-10s %5s  %-31s %14s %14s\n", "process", "count", "what", "each",
                         "all");
   for (const MemoryItem& item : plan.items) {
-    absl::StrAppendFormat(&text, "%-10s %5d  %-28s %14s %14s%s\n", item.process, item.processes,
+    absl::StrAppendFormat(&text, "%-10s %5d  %-31s %14s %14s%s\n", item.process, item.processes,
                           item.purpose, Mebibytes(item.bytes), Mebibytes(item.total()),
                           item.limit ? " at most" : "");
   }
@@ -70,7 +70,7 @@ std::string ToText(const MemoryPlan& plan, const MemoryPlaces& places) {
                         Mebibytes(verdict.host_certain), Mebibytes(verdict.host_most),
                         Mebibytes(places.host_bytes));
   if (places.device_bytes) {
-    absl::StrAppendFormat(&text, "device of each rank: %s of %s\n", Mebibytes(verdict.device),
+    absl::StrAppendFormat(&text, "device of rank 0: %s of %s\n", Mebibytes(verdict.device),
                           Mebibytes(*places.device_bytes));
   }
   if (verdict.largest >= 0) {

@@ -56,7 +56,7 @@ struct MemoryVerdict {
   // What the host holds for certain, and with every limit reached.
   std::int64_t host_certain = 0;
   std::int64_t host_most = 0;
-  // What one device holds; 0 without devices.
+  // What the device of rank 0 holds, which is the fullest; 0 without devices.
   std::int64_t device = 0;
   // The position in MemoryPlan::items of what takes the most of what is too small, or the most at
   // all where everything fits; -1 without items.

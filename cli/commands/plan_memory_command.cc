@@ -2,7 +2,6 @@
 #include "cli/commands/plan_memory_command.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 
 #include "cli/cluster/child_process.h"
 #include "cli/cluster/effective_config.h"
+#include "cli/cluster/inference_devices.h"
 #include "cli/cluster/local_cluster.h"
 #include "cli/cluster/memory_plan.h"
 #include "cli/commands/command_result.h"
@@ -50,35 +50,35 @@ absl::Status AddUpdates(const std::vector<std::string>& arguments, const Effecti
   const std::string fewer_rows =
       "more algorithm.accumulation_steps or algorithm.minibatches, fewer learner.round_unrolls or "
       "more learner ranks";
-  const auto add = [&](const char* key, const char* purpose, const std::string& remedy) {
+  const auto add = [&](std::int64_t processes, const char* key, const std::string& purpose,
+                       const std::string& remedy) {
     plan.items.push_back({.process = "learner",
-                          .processes = ranks,
+                          .processes = processes,
                           .purpose = purpose,
                           .bytes = memory.value(key, std::int64_t{0}),
                           .on_device = true,
                           .remedy = remedy});
   };
-  add("parameter_bytes", "parameters", smaller_policy);
-  add("target_bytes", "target network", smaller_policy);
-  add("gradient_bytes", "gradients", smaller_policy);
-  add("optimiser_bytes", "optimiser", "algorithm.optimiser lion or sgd, or " + smaller_policy);
-  add("rollback_bytes", "state before an update", smaller_policy);
-  add("batch_bytes", "batch", "fewer learner.round_unrolls or more learner ranks");
-  add("activation_bytes", "activations of a minibatch", fewer_rows);
+  const auto add_trainer = [&](std::int64_t processes, const std::string& whose) {
+    add(processes, "parameter_bytes", whose + "parameters", smaller_policy);
+    add(processes, "target_bytes", whose + "target network", smaller_policy);
+    add(processes, "gradient_bytes", whose + "gradients", smaller_policy);
+    add(processes, "optimiser_bytes", whose + "optimiser",
+        "algorithm.optimiser lion or sgd, or " + smaller_policy);
+    add(processes, "rollback_bytes", whose + "state before an update", smaller_policy);
+  };
+  add_trainer(ranks, "");
+  // Rank 0 holds the parameters beside its worker, which computes gradients as other ranks do.
+  if (config.Text("learner.gradients") == "asynchronous") add_trainer(1, "holder's ");
+  add(ranks, "batch_bytes", "batch", "fewer learner.round_unrolls or more learner ranks");
+  add(ranks, "activation_bytes", "activations of a minibatch", fewer_rows);
   std::erase_if(plan.items, [](const MemoryItem& item) { return item.bytes == 0; });
   return absl::OkStatus();
 }
 
-// The number of replicas of the policy in an inference server. How many GPUs "cuda:*" finds is
-// known on their machine alone, so it counts as one.
-std::int64_t ReplicasOf(const EffectiveConfig& config) {
-  const std::string devices = config.Text("inference.device").value_or("");
-  return 1 + std::count(devices.begin(), devices.end(), ',');
-}
-
 // Adds the limits that the file sets, and the parameters that inference retains.
 void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& cluster,
-               MemoryPlan& plan) {
+               std::int64_t gpus, MemoryPlan& plan) {
   const auto add = [&](const std::string& process, std::int64_t processes,
                        const std::string& purpose, const std::string& knob,
                        std::int64_t times = 1) {
@@ -95,7 +95,8 @@ void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& clu
   add("learner", cluster.learner_ranks, "contents and catalogs", "learner.content_capacity_bytes");
   add("learner", cluster.learner_ranks, "chunks", "learner.chunk_cache_bytes");
   add("learner", 1, "recent parameters", "learner.recent_parameters_bytes");
-  const std::int64_t replicas = ReplicasOf(config);
+  const std::int64_t replicas =
+      InferenceDevices::Of(config.Text("inference.device").value_or("auto"), gpus).replicas;
   plan.items.push_back(
       {.process = "inference",
        .processes = cluster.inference_servers,
@@ -115,9 +116,9 @@ void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& clu
     const std::string table = "replay.table[" + std::to_string(i) + "]";
     const auto name = config.Text(table + ".name");
     if (!name) break;
-    // The limits of a table are for all shards together.
     const bool spills = config.Integer(table + ".memory_bytes").value_or(0) > 0;
-    add("replay", 1, "table " + *name, table + (spills ? ".memory_bytes" : ".max_bytes"));
+    add("replay", cluster.replay_shards, "table " + *name,
+        table + (spills ? ".memory_bytes" : ".max_bytes"));
   }
 }
 
@@ -137,7 +138,7 @@ absl::StatusOr<Planned> PlanOf(const PlanMemoryFlags& flags) {
   }
   SHOAL_RETURN_IF_ERROR(
       AddUpdates(cluster.arguments, cluster.config, cluster.cluster.learner_ranks, planned.plan));
-  AddLimits(cluster.config, cluster.cluster, planned.plan);
+  AddLimits(cluster.config, cluster.cluster, flags.cluster.gpus, planned.plan);
   return planned;
 }
 
@@ -156,8 +157,7 @@ void AddPlanMemory(CLI::App& app, std::function<int()>& action) {
   const auto flags = std::make_shared<PlanMemoryFlags>();
   CLI::App* const plan = app.add_subcommand(
       "plan-memory",
-      "Say what the processes of a cluster file take of memory, and whether it fits; start none. "
-      "How many GPUs inference.device = \"cuda:*\" means is not known here: it counts as one");
+      "Say what the processes of a cluster file take of memory, and whether it fits; start none");
   AddPlanFlags(*plan, flags->cluster);
   plan->add_option("--device-memory", flags->device_gibibytes,
                    "GiB of the device that each learner rank has for itself; default: ranks "

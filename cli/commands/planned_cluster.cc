@@ -15,6 +15,13 @@ void AddPlanFlags(CLI::App& command, PlanFlags& flags) {
       ->required()
       ->check(CLI::ExistingFile);
   command.add_option("--world-size", flags.world_size, "learner ranks");
+  command
+      .add_option(
+          "--gpus", flags.gpus,
+          "how many GPUs inference.device = \"cuda:*\" means, as only the machine that runs "
+          "the server knows")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   command.add_option("--preset", flags.preset, "settings of an algorithm, as for `shoal train`");
   command.add_option("--set", flags.overrides, "section.key=value, over the file; repeatable")
       ->allow_extra_args(false);

@@ -20,6 +20,8 @@ struct PlanFlags {
   // As for `shoal train`; may be empty.
   std::string preset;
   std::optional<std::int64_t> world_size;
+  // The GPUs that an inference server finds where its device is "cuda:*".
+  std::int64_t gpus = 1;
   // "section.key=value", over file and preset.
   std::vector<std::string> overrides;
 };
@@ -31,7 +33,7 @@ struct PlannedCluster {
   std::vector<std::string> arguments;
 };
 
-// Adds FILE, --world-size, --preset and --set to a subcommand. `flags` must outlive it.
+// Adds FILE, --world-size, --gpus, --preset and --set to a subcommand. `flags` must outlive it.
 void AddPlanFlags(CLI::App& command, PlanFlags& flags);
 
 // Asks `programs` (names such as "learner") for their configuration. Returns INVALID_ARGUMENT with

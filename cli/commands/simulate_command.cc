@@ -36,7 +36,7 @@ absl::StatusOr<SimulationOptions> OptionsOf(const SimulateFlags& flags) {
 absl::StatusOr<SimulatedCluster> ClusterOf(const SimulateFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(const PlannedCluster cluster,
                          GatherCluster(flags.cluster, {"actor", "replay", "inference", "learner"}));
-  return SimulatedCluster::From(cluster.config, cluster.cluster);
+  return SimulatedCluster::From(cluster.config, cluster.cluster, flags.cluster.gpus);
 }
 
 int RunSimulate(const SimulateFlags& flags) {

@@ -41,7 +41,8 @@ absl::StatusOr<int> TableOf(const EffectiveConfig& config, const std::string& na
 }  // namespace
 
 absl::StatusOr<SimulatedCluster> SimulatedCluster::From(const EffectiveConfig& config,
-                                                        const runtime::ClusterOptions& cluster) {
+                                                        const runtime::ClusterOptions& cluster,
+                                                        std::int64_t gpus) {
   Numbers numbers(config);
   SHOAL_ASSIGN_OR_RETURN(const int position,
                          TableOf(config, config.Text("learner.table").value_or("unrolls")));
@@ -49,6 +50,8 @@ absl::StatusOr<SimulatedCluster> SimulatedCluster::From(const EffectiveConfig& c
   SimulatedCluster out;
   out.actors = cluster.actors;
   out.inference_servers = cluster.inference_servers;
+  out.inference_devices =
+      InferenceDevices::Of(config.Text("inference.device").value_or("auto"), gpus);
   out.replay_shards = cluster.replay_shards;
   out.learner_ranks = cluster.learner_ranks;
   out.has_services =
@@ -63,8 +66,7 @@ absl::StatusOr<SimulatedCluster> SimulatedCluster::From(const EffectiveConfig& c
                                                                      : "inference.unroll_length");
   out.outbox_items = numbers.Count("inference.outbox_items");
   out.queue = numbers.Of(table + "max_times_sampled") == 1;
-  out.table_items = std::max<std::int64_t>(
-      1, numbers.Count(table + "max_size") / std::max<std::int64_t>(1, out.replay_shards));
+  out.table_items = numbers.Count(table + "max_size");
   const double samples_per_insert = numbers.Of(table + "samples_per_insert");
   out.samples_per_insert = samples_per_insert > 0 ? samples_per_insert : 1;
   out.error_buffer_steps = numbers.Of(table + "error_buffer");

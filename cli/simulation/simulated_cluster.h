@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cli/cluster/effective_config.h"
+#include "cli/cluster/inference_devices.h"
 #include "platform/runtime/cluster.h"
 #include "platform/runtime/status.h"
 
@@ -16,6 +17,7 @@ namespace shoal::cli {
 struct SimulatedCluster {
   std::int64_t actors = 1;
   std::int64_t inference_servers = 1;
+  InferenceDevices inference_devices = {};
   std::int64_t replay_shards = 1;
   std::int64_t learner_ranks = 1;
   // Whether actors drive services of a mock server.
@@ -46,9 +48,11 @@ struct SimulatedCluster {
   std::int64_t reductions = 1;
   std::int64_t publish_every_updates = 1;
 
-  // Returns INVALID_ARGUMENT where the configuration lacks a number that is needed.
+  // `gpus` is what an inference server finds where its device is "cuda:*". Returns INVALID_ARGUMENT
+  // where the configuration lacks a number that is needed.
   static absl::StatusOr<SimulatedCluster> From(const EffectiveConfig& config,
-                                               const runtime::ClusterOptions& cluster);
+                                               const runtime::ClusterOptions& cluster,
+                                               std::int64_t gpus);
 };
 
 }  // namespace shoal::cli

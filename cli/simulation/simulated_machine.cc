@@ -83,16 +83,15 @@ void SimulatedProcess::Start(double seconds, std::function<void()> done) {
 }
 
 void SimulatedProgram::Compute(double host_seconds, double seconds, bool uses_device,
-                               std::function<void()> done) {
+                               std::size_t parts, std::function<void()> done) {
   if (uses_device) {
     process.Work(host_seconds,
                  [this, seconds, done = std::move(done)] { on_device.Work(seconds, done); });
     return;
   }
-  const std::size_t threads = process.threads();
-  const auto left = std::make_shared<std::size_t>(threads);
-  for (std::size_t i = 0; i < threads; ++i) {
-    process.Work((host_seconds + seconds) / static_cast<double>(threads), [left, done] {
+  const auto left = std::make_shared<std::size_t>(parts);
+  for (std::size_t i = 0; i < parts; ++i) {
+    process.Work((host_seconds + seconds) / static_cast<double>(parts), [left, done] {
       if (--*left == 0) done();
     });
   }

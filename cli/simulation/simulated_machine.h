@@ -107,22 +107,25 @@ struct SimulatedMachine {
   NetworkInterface network;
 };
 
-// A process on its machine, with a device of its own in case it computes on one. Borrows the
+// A process on its machine, with devices of its own in case it computes on them. Borrows the
 // machine.
 struct SimulatedProgram {
-  SimulatedProgram(EventQueue& events, SimulatedMachine& home, std::size_t threads)
+  // At most `on_devices` things are computed on the devices at a time.
+  SimulatedProgram(EventQueue& events, SimulatedMachine& home, std::size_t threads,
+                   std::size_t on_devices = 1, std::int64_t device_count = 1)
       : machine(home),
         process(events, home.processors, threads),
-        device(events, 1),
-        on_device(events, device, 1) {}
+        devices(events, static_cast<double>(device_count)),
+        on_device(events, devices, on_devices) {}
 
-  // Works `host_seconds` on a processor and then `seconds` on the device. Without a device, all of
-  // it is split evenly among the threads. Then calls `done`.
-  void Compute(double host_seconds, double seconds, bool uses_device, std::function<void()> done);
+  // Works `host_seconds` on a processor and then `seconds` on a device. Without devices, all of it
+  // is split evenly among `parts` threads. Then calls `done`.
+  void Compute(double host_seconds, double seconds, bool uses_device, std::size_t parts,
+               std::function<void()> done);
 
   SimulatedMachine& machine;
   SimulatedProcess process;
-  SharedProcessors device;
+  SharedProcessors devices;
   SimulatedProcess on_device;
 };
 

@@ -32,22 +32,26 @@ class Cluster {
   absl::StatusOr<SimulationResult> Run(double seconds);
 
  private:
-  // Environments of one actor that send their rows together.
+  // Environments of one actor and one replica that send their rows together.
   struct Block {
     std::size_t actor = 0;
     std::size_t server = 0;
+    std::size_t replica = 0;
     std::int64_t rows = 0;
     std::int64_t steps = 0;
     double since = 0;
     // When its rows came to the server.
     double arrived = 0;
   };
-  struct Server {
-    std::unique_ptr<SimulatedProgram> program;
+  struct Replica {
     std::deque<Block*> waiting;
     std::int64_t waiting_rows = 0;
     bool acting = false;
     std::uint64_t timer = 0;
+  };
+  struct Server {
+    std::unique_ptr<SimulatedProgram> program;
+    std::vector<Replica> replicas;
     std::int64_t version = 0;
     // Items that have not found room in replay, and blocks that wait until theirs have.
     std::deque<Item> outbox;
@@ -85,11 +89,14 @@ class Cluster {
   };
 
   std::int64_t RankUnrolls() const;
+  // Divides the rows of a message, the first of which is of the environment `first`, among the
+  // replicas of a server.
+  void AddBlocks(std::size_t actor, std::size_t server, std::int64_t first, std::int64_t rows);
   void Step(Block* block);
   void StepService(Block* block, double seconds);
   void Ask(Block* block);
-  void Consider(std::size_t server);
-  void Act(std::size_t server);
+  void Consider(std::size_t server, std::size_t replica);
+  void Act(std::size_t server, std::size_t replica);
   void Answer(std::size_t server, const std::vector<Block*>& blocks);
   void CutUnrolls(std::size_t server, Block* block);
   void Flush(std::size_t server);
@@ -149,7 +156,13 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
     }
   }
   for (std::int64_t i = 0; i < cluster_.inference_servers; ++i) {
-    servers_.emplace_back().program = make("inference", i, cluster_.inference_servers, 1);
+    const auto& [replicas, devices] = cluster_.inference_devices;
+    const auto threads = static_cast<std::size_t>(replicas);
+    Server& server = servers_.emplace_back();
+    server.program = std::make_unique<SimulatedProgram>(
+        events_, machines_.HomeOf("inference", i, cluster_.inference_servers), threads, threads,
+        devices);
+    server.replicas.resize(threads);
   }
   for (std::int64_t i = 0; i < cluster_.replay_shards; ++i) {
     shards_.emplace_back().program = make("replay", i, cluster_.replay_shards, 1);
@@ -159,17 +172,27 @@ Cluster::Cluster(const SimulatedCluster& cluster, const SimulationOptions& optio
     rank.program = make("learner", i, cluster_.learner_ranks, cluster_.learner_threads);
     rank.next_shard = static_cast<std::size_t>(i % cluster_.replay_shards);
   }
+  std::size_t messages = 0;
   for (std::int64_t actor = 0; actor < cluster_.actors; ++actor) {
-    for (std::int64_t left = cluster_.environments; left > 0;) {
-      const std::int64_t rows = std::min(left, cluster_.rows_per_message);
-      // In a cluster that has run for a while, unrolls end at different times.
-      const auto begun = static_cast<std::int64_t>(blocks_.size()) * kSpread;
-      blocks_.push_back({.actor = static_cast<std::size_t>(actor),
-                         .server = blocks_.size() % servers_.size(),
-                         .rows = rows,
-                         .steps = begun % cluster_.unroll_length});
-      left -= rows;
+    for (std::int64_t first = 0; first < cluster_.environments;
+         first += cluster_.rows_per_message) {
+      const std::int64_t rows = std::min(cluster_.environments - first, cluster_.rows_per_message);
+      AddBlocks(static_cast<std::size_t>(actor), messages++ % servers_.size(), first, rows);
     }
+  }
+}
+
+void Cluster::AddBlocks(std::size_t actor, std::size_t server, std::int64_t first,
+                        std::int64_t rows) {
+  const std::int64_t replicas = cluster_.inference_devices.replicas;
+  for (std::int64_t i = 0; i < std::min(rows, replicas); ++i) {
+    // In a cluster that has run for a while, unrolls end at different times.
+    const auto begun = static_cast<std::int64_t>(blocks_.size()) * kSpread;
+    blocks_.push_back({.actor = actor,
+                       .server = server,
+                       .replica = static_cast<std::size_t>((first + i) % replicas),
+                       .rows = (rows - i + replicas - 1) / replicas,
+                       .steps = begun % cluster_.unroll_length});
   }
 }
 
@@ -207,49 +230,50 @@ void Cluster::Ask(Block* block) {
           servers_[server].program->machine.network,
           static_cast<double>(block->rows) * options_.costs.row_bytes, [this, server, block] {
             block->arrived = events_.now();
-            servers_[server].waiting.push_back(block);
-            servers_[server].waiting_rows += block->rows;
-            Consider(server);
+            Replica& replica = servers_[server].replicas[block->replica];
+            replica.waiting.push_back(block);
+            replica.waiting_rows += block->rows;
+            Consider(server, block->replica);
           });
 }
 
-void Cluster::Consider(std::size_t index) {
-  Server& server = servers_[index];
-  if (server.acting || server.waiting.empty()) return;
-  const double due = server.waiting.front()->arrived + cluster_.max_delay_seconds;
-  if (server.waiting_rows >= cluster_.max_rows || events_.now() >= due) {
-    Act(index);
+void Cluster::Consider(std::size_t server, std::size_t index) {
+  Replica& replica = servers_[server].replicas[index];
+  if (replica.acting || replica.waiting.empty()) return;
+  const double due = replica.waiting.front()->arrived + cluster_.max_delay_seconds;
+  if (replica.waiting_rows >= cluster_.max_rows || events_.now() >= due) {
+    Act(server, index);
     return;
   }
-  const std::uint64_t timer = ++server.timer;
-  events_.At(due, [this, index, timer] {
-    if (servers_[index].timer == timer) Consider(index);
+  const std::uint64_t timer = ++replica.timer;
+  events_.At(due, [this, server, index, timer] {
+    if (servers_[server].replicas[index].timer == timer) Consider(server, index);
   });
 }
 
-void Cluster::Act(std::size_t index) {
-  Server& server = servers_[index];
-  ++server.timer;
-  server.acting = true;
+void Cluster::Act(std::size_t server, std::size_t index) {
+  Replica& replica = servers_[server].replicas[index];
+  ++replica.timer;
+  replica.acting = true;
   std::vector<Block*> batch;
   std::int64_t rows = 0;
-  while (!server.waiting.empty() &&
-         (batch.empty() || rows + server.waiting.front()->rows <= cluster_.max_rows)) {
-    batch.push_back(server.waiting.front());
+  while (!replica.waiting.empty() &&
+         (batch.empty() || rows + replica.waiting.front()->rows <= cluster_.max_rows)) {
+    batch.push_back(replica.waiting.front());
     rows += batch.back()->rows;
-    server.waiting.pop_front();
+    replica.waiting.pop_front();
   }
-  server.waiting_rows -= rows;
+  replica.waiting_rows -= rows;
   ++sums_.batches;
   sums_.batch_rows += static_cast<double>(rows);
   const SimulatedCosts& costs = options_.costs;
-  server.program->Compute(
+  servers_[server].program->Compute(
       static_cast<double>(rows) * costs.inference_host_row_us * kMicro,
       (costs.inference_batch_us + static_cast<double>(rows) * costs.inference_row_us) * kMicro,
-      costs.inference_on_device, [this, index, batch = std::move(batch)] {
-        servers_[index].acting = false;
-        Answer(index, batch);
-        Consider(index);
+      costs.inference_on_device, 1, [this, server, index, batch = std::move(batch)] {
+        servers_[server].replicas[index].acting = false;
+        Answer(server, batch);
+        Consider(server, index);
       });
 }
 
@@ -403,7 +427,7 @@ void Cluster::TryUpdate() {
     }
     rank.program->Compute(rows * costs.learner_host_row_us * kMicro,
                           (costs.learner_update_us + rows * costs.learner_row_us) * kMicro,
-                          costs.learner_on_device, [this] {
+                          costs.learner_on_device, rank.program->process.threads(), [this] {
                             if (--computing_ == 0) Reduce();
                           });
   }
@@ -455,15 +479,17 @@ std::vector<MeteredResource> Cluster::Resources() const {
     double threads = 0;
     double process = 0;
     double device = 0;
+    double devices = 0;
     for (const auto& one : all) {
       const SimulatedProgram& program = program_of(one);
       threads += static_cast<double>(program.process.threads());
       process += program.process.occupied_seconds();
       device += program.on_device.occupied_seconds();
+      devices += program.devices.processors();
     }
     // A thread waits for its device.
     resources.push_back({"threads of " + name, process + device, threads});
-    resources.push_back({"device of " + name, device, static_cast<double>(all.size())});
+    resources.push_back({"device of " + name, device, devices});
   };
   const auto self = [](const std::unique_ptr<SimulatedProgram>& one) -> const SimulatedProgram& {
     return *one;

@@ -78,7 +78,8 @@ void SimulatedCosts::Visit(runtime::Visitor& visitor) {
   time("inference_host_row_us", inference_host_row_us,
        "what a processor does for each row beside the device");
   visitor.Knob("inference_on_device", inference_on_device,
-               {.help = "each inference server computes on a device of its own"});
+               {.help = "each inference server computes on devices of its own, those of "
+                        "inference.device"});
   time("shard_item_us", shard_item_us, "an item's way through a replay shard");
   time("learner_update_us", learner_update_us, "an update, besides its rows");
   time("learner_row_us", learner_row_us, "each row of a rank, over all epochs");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "shoal_run.h"
 #include "tests/doubles/temporary_folder.h"
@@ -70,6 +72,18 @@ TEST_CASE("a cluster that is only kept up ends when asked", "[commands]") {
   REQUIRE(run.Children().empty());
 }
 
+TEST_CASE("policies act on a list of devices, and updates are made on the first", "[commands]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--device", "cpu, cpu", "--set",
+                "learner.updates=2", "--set", "train.final_episodes=2", "--set",
+                "train.baselines=[]", "--set", "train.evaluate_every_seconds=0"});
+  REQUIRE(run.WaitForExit(seconds(60)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  const std::string config = run.File("config.toml");
+  REQUIRE(Count(config, "\ndevice = \"cpu, cpu\"") == 1);
+  REQUIRE(Count(config, "\ndevice = \"cpu\"") == 1);
+}
+
 TEST_CASE("the memory of a cluster is told before anything has started", "[commands]") {
   const std::string file = "deploy/local/cartpole.toml";
   const EndedRun fits = RunToEnd({"plan-memory", file});
@@ -97,7 +111,7 @@ TEST_CASE("each device of an inference server has its parameters and caches in t
           "[commands]") {
   const auto bytes = [](const std::string& device, const std::string& purpose) {
     const EndedRun plan = RunToEnd({"plan-memory", "deploy/local/cartpole.toml", "--format", "json",
-                                    "--set", "inference.device=\"" + device + "\""});
+                                    "--gpus", "4", "--set", "inference.device=\"" + device + "\""});
     INFO(plan.output);
     REQUIRE(plan.code == 0);
     const nlohmann::json items = nlohmann::json::parse(plan.last_line)["items"];
@@ -111,8 +125,28 @@ TEST_CASE("each device of an inference server has its parameters and caches in t
     INFO(purpose);
     const std::int64_t one = bytes("cpu", purpose);
     REQUIRE(bytes("cpu,cpu,cpu", purpose) == 3 * one);
+    REQUIRE(bytes("cuda:*", purpose) == 4 * one);
   }
   REQUIRE(bytes("cpu,cpu", "embeddings") == bytes("cpu", "embeddings"));
+}
+
+TEST_CASE("the memory's plan has a second trainer on rank 0 where gradients are asynchronous",
+          "[commands]") {
+  const EndedRun plan = RunToEnd({"plan-memory", "deploy/local/cartpole.toml", "--format", "json",
+                                  "--world-size", "3", "--preset", "a3c"});
+  INFO(plan.output);
+  REQUIRE(plan.code == 0);
+  std::map<std::string, nlohmann::json> items;
+  for (const auto& item : nlohmann::json::parse(plan.last_line)["items"]) {
+    if (item["process"] == "learner") items[item["purpose"]] = item;
+  }
+  for (const std::string array : {"parameters", "gradients", "optimiser"}) {
+    INFO(array);
+    REQUIRE(items.at(array)["processes"] == 3);
+    REQUIRE(items.at("holder's " + array)["processes"] == 1);
+    REQUIRE(items.at("holder's " + array)["bytes"] == items.at(array)["bytes"]);
+  }
+  REQUIRE_FALSE(items.contains("holder's batch"));
 }
 
 TEST_CASE("the speed of a cluster is told before anything has started", "[commands]") {

@@ -65,6 +65,26 @@ TEST_CASE("one group of environments goes round in the time of a step and a batc
   REQUIRE(result.environment_time[0].share == Approx(0.5).epsilon(0.02));
 }
 
+TEST_CASE("an inference server acts on as many devices as it has, if they are different ones") {
+  SimulatedCluster cluster = Small();
+  cluster.environments = 64;
+  cluster.rows_per_message = 32;
+  cluster.max_rows = 32;
+  SimulationOptions options = Costs();
+  options.costs.actor_step_us = 1;
+  const auto steps = [&](const InferenceDevices& devices) {
+    cluster.inference_devices = devices;
+    return Run(cluster, options).environment_steps_per_second;
+  };
+  // A batch of 32 rows takes 200 + 32 * 50 us, and one of the 16 that a replica gets 1000 us.
+  REQUIRE(steps({}) == Approx(32 / 1800e-6).epsilon(0.01));
+  REQUIRE(steps({.replicas = 2, .devices = 1}) == Approx(2 * 16 / 1000e-6).epsilon(0.01));
+  options.costs.inference_on_device = true;
+  REQUIRE(steps({}) == Approx(32 / 1800e-6).epsilon(0.01));
+  REQUIRE(steps({.replicas = 2, .devices = 2}) == Approx(2 * 16 / 1000e-6).epsilon(0.01));
+  REQUIRE(steps({.replicas = 2, .devices = 1}) == Approx(16 / 1000e-6).epsilon(0.01));
+}
+
 TEST_CASE("rows wait for others as long as the delay, unless a batch is full") {
   SimulatedCluster cluster = Small();
   cluster.max_rows = 8;
