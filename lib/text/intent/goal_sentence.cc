@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "redfish/goals/goal_definition.h"
-#include "text/intent/request.h"
+#include "text/intent/clause.h"
 
 namespace shoal::intent {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "redfish/goals/goal_definition.h"
 #include "text/bpe/code_points.h"
+#include "text/intent/clause.h"
 #include "text/intent/request.h"
 #include "text/intent/token_shape.h"
 

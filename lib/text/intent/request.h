@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sentence, or a part of one, requests at all: a change, now and without a condition, or
-// only an answer; and which of its clauses only tell how things are.
+// only an answer.
 //
 // These are judgements by the words of the language, whatever the goals are. The functions are
 // pure, so any number of threads may call them.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "text/intent/goal_sentence.h"
@@ -24,17 +23,6 @@ bool AsksForNoChange(const Sentence& sentence);
 
 // Returns whether what the goal is about is to happen only later, or if something else is so.
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal);
-
-// Returns whether what stands at a word is only a reason or an occasion: "after replacing the
-// DIMM". REQUIRES: there is the word.
-bool IsSurroundings(const Sentence& sentence, std::size_t at);
-
-// Returns whether a clause tells how things are or what happened, and asks for nothing.
-bool IsBackground(const Sentence& sentence, std::size_t clause);
-
-// Returns whether a clause is background, or tells what somebody did to something: "a colleague
-// reshuffled the list".
-bool TellsOfPast(const Sentence& sentence, std::size_t clause);
 
 // Returns whether a piece of a text (sentence_pieces.h) asks for nothing by itself: a question, or
 // a condition, from which the rest must not be taken apart.

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/intent/denial.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "text/intent/clause.h"
+#include "text/intent/condition.h"
+#include "text/intent/cue.h"
+#include "text/intent/speller.h"
+
+namespace shoal::intent {
+namespace {
+
+// Returns whether a clause denies the one command that it names: "there is no need to flash it",
+// "you must not reset the BIOS". "Do not hesitate to" and "do not .. but .." deny none.
+bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
+  static const Cue kNeedless(
+      "forbidden to|prohibited to|not want you to|don t want you to|not want the|don t want the|no "
+      "need * to|not necessary to|not need to|not have to|not require to|not allow to|"
+      "no reason * to|never asked * to|not asked * to|nobody say * should|nobody said * should|"
+      "nobody asked * to|no circumstance|no account|no means");
+  static const Cue kForbidden(
+      "do not|don t|dont|did not|didn t|do not you dare|don t you dare|never|must not|shall "
+      "not|should not|"
+      "may not|must not be|shall not be|should not be|may not be|cannot|can not|nobody may|"
+      "nobody must|nobody should|no one may");
+  static const Cue kChanging(
+      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
+      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
+  static const Cue kContrast(
+      "but|instead|rather|only|unless|until|without|forget|hesitate|fail|delay|stay|remain|left|"
+      "keep|longer");
+  const auto inside = [&](const Cue& cue) {
+    std::vector<CueMatch> all = cue.FindAll(sentence);
+    std::erase_if(all, [&](const CueMatch& one) { return sentence.ClauseOf(one.begin) != clause; });
+    return all;
+  };
+  if (!inside(kContrast).empty()) return false;
+  // "We do not want a RAID1"
+  static const Cue kUnwanted(
+      "not want|don t want|not need|don t need|not wish|don t wish for|nobody want|nobody need|"
+      "no one want|no one need|not ask for|never ask for|not order|never order");
+  static const Cue kThings(
+      "raid1|raid 1|mirror|bios|firmware|shutdown|shut down|reset|update|upgrade|default");
+  constexpr std::size_t kReach = 3;
+  const std::vector<CueMatch> unwanted = inside(kUnwanted);
+  const std::vector<CueMatch> things = inside(kThings);
+  for (const CueMatch& no : unwanted) {
+    for (const CueMatch& thing : things) {
+      if (thing.begin >= no.end && thing.begin <= no.end + kReach) return true;
+    }
+  }
+  const std::vector<CueMatch> changing = inside(kChanging);
+  const auto denies = [&](const Cue& denial, bool is_close) {
+    const std::vector<CueMatch> all = inside(denial);
+    return std::any_of(all.begin(), all.end(), [&](const CueMatch& no) {
+      const bool is_second = std::any_of(changing.begin(), changing.end(),
+                                         [&](const CueMatch& one) { return one.end <= no.begin; });
+      return !is_second && std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
+        return is_close ? one.begin == no.end : one.begin >= no.end;
+      });
+    });
+  };
+  return denies(kNeedless, false) || denies(kForbidden, true);
+}
+
+// Returns whether a clause reports what somebody did or what happened: "somebody deleted user x7",
+// "the server shut down last night". `goes_on` says that the clause before is a report; then
+// "enabled y8" is one, too.
+bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
+  static const WordSet kSubjects = {"somebody", "someone", "we", "i", "they", "he", "she"};
+  static const WordSet kOwners = {"the", "our", "my", "this", "that", "it", "a"};
+  static const WordSet kPast = {"made",  "gave", "set", "put",  "took",
+                                "built", "did",  "got", "shut", "reset"};
+  static const WordSet kUnfinished = {"need", "needed", "wanted", "asked", "noticed", "want"};
+  static const WordSet kRequests = {"please", "pls", "must",  "should", "to", "so",
+                                    "want",   "it",  "again", "shall",  "can"};
+  static const Cue kTimes("last night|yesterday|last week|last month|this morning|ago");
+  const std::vector<Token>& tokens = sentence.tokens();
+  std::size_t first = 0;
+  while (first < tokens.size() && tokens[first].clause != clause) ++first;
+  std::size_t end = first;
+  bool requests = false;
+  for (; end < tokens.size() && tokens[end].clause == clause; ++end) {
+    requests |= end > first && kRequests.contains(LowerTextOf(tokens, end));
+  }
+  if (first == end || requests) return false;
+  const auto is_past = [&tokens](std::size_t at) {
+    const std::string word = LowerTextOf(tokens, at);
+    return (word.ends_with("ed") && !kUnfinished.contains(word)) || kPast.contains(word);
+  };
+  const std::string word = LowerTextOf(tokens, first);
+  if (goes_on && is_past(first + (word == "and" ? 1 : 0))) return true;
+  if (kSubjects.contains(word) && is_past(first + 1)) return true;
+  // "After the drill somebody powered it off"
+  for (std::size_t at = first; at + 1 < end; ++at) {
+    const std::string subject = LowerTextOf(tokens, at);
+    if ((subject == "somebody" || subject == "someone") && is_past(at + 1)) return true;
+  }
+  const std::vector<CueMatch> times = kTimes.FindAll(sentence);
+  return kOwners.contains(word) &&
+         std::any_of(times.begin(), times.end(),
+                     [&](const CueMatch& time) { return time.end == tokens[end - 1].end_word; });
+}
+
+// Returns whether a clause only tells of a button or the like: "the shutdown button is broken".
+bool TellsOfControl(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kOwners = {"the", "our", "your", "my", "this", "that", "a"};
+  static const WordSet kControls = {"button", "link", "menu", "page", "dialog"};
+  static const WordSet kJoints = {"so", "and", "but", "hence", "therefore", "it"};
+  bool is_first = true;
+  bool names_control = false;
+  for (const Token& token : sentence.tokens()) {
+    if (token.clause != clause) continue;
+    const std::string text = absl::AsciiStrToLower(token.text);
+    if ((is_first && !kOwners.contains(text)) || kJoints.contains(text)) return false;
+    is_first = false;
+    names_control |= kControls.contains(text);
+  }
+  return names_control && IsBackground(sentence, clause);
+}
+
+}  // namespace
+
+bool TakesBack(const Sentence& sentence) {
+  static const Cue kBack(
+      "only asking|just asking|wait no|disregard|disregard that|disregard this|scratch "
+      "that|scratch this|"
+      "cancel that|cancel this|ignore that|ignore this|ignore me|strike that|forget that|"
+      "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
+      "it back|"
+      "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
+      "wrong channel");
+  static const WordSet kStates = {"is", "are", "was", "were", "has", "have", "does", "did"};
+  static const WordSet kFears = {"not",    "no",     "never", "avoid", "fear",
+                                 "afraid", "before", "lest",  "from",  "nobody",
+                                 "risk",   "don't",  "worry", "front", "instead"};
+  const auto is_inside = [&sentence](std::size_t word, std::size_t match) {
+    return sentence.ClauseOf(word) == sentence.ClauseOf(match);
+  };
+  // "Telnet is not yet" and "before I open the wrong server" take nothing back.
+  const auto only_tells = [&](const CueMatch& match) {
+    std::size_t before = match.begin;
+    if (sentence.TextAt(match.begin) == "not") {
+      return before > 0 && is_inside(before - 1, before) &&
+             kStates.contains(sentence.TextAt(before - 1));
+    }
+    if (sentence.TextAt(match.end - 1) != "server") return false;
+    while (before > 0 && is_inside(before - 1, match.begin)) {
+      if (kFears.contains(sentence.TextAt(--before))) return true;
+    }
+    return false;
+  };
+  const std::vector<CueMatch> all = kBack.FindAll(sentence);
+  return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+    const bool ends_clause =
+        match.end == sentence.words().size() || !is_inside(match.end, match.end - 1);
+    return ends_clause && !only_tells(match);
+  });
+}
+
+bool DeniesAll(const Sentence& sentence) {
+  static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  bool denies = false;
+  bool reports = false;
+  for (std::size_t begin = 0; begin < tokens.size();) {
+    std::size_t end = begin;
+    bool is_polite = true;
+    for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
+      is_polite &= kPolite.contains(LowerTextOf(tokens, end));
+    }
+    is_polite |= IsRemark(sentence, begin);
+    const std::size_t clause = tokens[begin].clause;
+    reports = Reports(sentence, clause, reports);
+    const bool denies_it =
+        reports || DeniesCommand(sentence, clause) || TellsOfControl(sentence, clause);
+    if (!is_polite && !denies_it && !IsBackground(sentence, clause)) return false;
+    denies |= denies_it;
+    begin = end;
+  }
+  return denies;
+}
+
+}  // namespace shoal::intent
