@@ -31,6 +31,16 @@ bool IsSurroundings(const Sentence& sentence, std::size_t at) {
   return false;
 }
 
+bool IsPolite(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kPolite = {"please", "pls",    "thanks", "thank",  "you",  "hi",
+                                  "hello",  "no",     "just",   "so",     "know", "fyi",
+                                  "btw",    "cheers", "thx",    "regards"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  return std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    return token.clause != clause || kPolite.contains(absl::AsciiStrToLower(token.text));
+  });
+}
+
 bool IsBackground(const Sentence& sentence, std::size_t clause) {
   static const WordSet kTelling = {
       "is",   "are",   "was",    "were",  "am",      "has",    "had",    "been",     "we",
@@ -46,7 +56,7 @@ bool IsBackground(const Sentence& sentence, std::size_t clause) {
     if (token.clause != clause) continue;
     const std::string text = absl::AsciiStrToLower(token.text);
     if (kAsking.contains(text)) return false;
-    tells |= kTelling.contains(text) || (is_first && text.ends_with("ing"));
+    tells |= kTelling.contains(text) || (is_first && text != "bring" && text.ends_with("ing"));
     is_first = false;
   }
   return tells;

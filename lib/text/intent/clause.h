@@ -23,6 +23,9 @@ bool IsPast(const Sentence& sentence, std::size_t clause);
 // DIMM". REQUIRES: there is the word.
 bool IsSurroundings(const Sentence& sentence, std::size_t at);
 
+// Returns whether a clause has only polite words: "thanks", "just so you know".
+bool IsPolite(const Sentence& sentence, std::size_t clause);
+
 // Returns whether a clause tells how things are or what happened, and asks for nothing.
 bool IsBackground(const Sentence& sentence, std::size_t clause);
 

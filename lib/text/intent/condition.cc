@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/intent/condition.h"
 
+#include <absl/strings/ascii.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "text/intent/clause.h"
 #include "text/intent/cue.h"
 #include "text/intent/speller.h"
+#include "text/intent/token_shape.h"
 
 namespace shoal::intent {
 namespace {
@@ -16,8 +19,7 @@ namespace {
 // "if somebody would", and not what has to happen first, as in "if you see smoke" and "if it
 // beeps".
 bool IsWayToAsk(const std::vector<Token>& tokens, std::size_t at) {
-  static const WordSet kAsking = {"possible", "it's", "its", "need",      "so",
-                                  "needed",   "may",  "not", "necessary", "that's"};
+  static const WordSet kAsking = {"possible", "it's", "its", "need", "so", "may", "not", "that's"};
   static const WordSet kThings = {"it", "that", "this", "he"};
   static const WordSet kStates = {"is",    "isn't", "isnt",  "was", "takes", "means",
                                   "works", "suits", "could", "can", "would"};
@@ -50,7 +52,12 @@ std::optional<std::size_t> EndOfMatchAt(const Sentence& sentence, const Cue& cue
 const Cue& Mistakes() {
   static const Cue kMistakes(
       "i am mistaken|i m mistaken|i am wrong|i m wrong|i err|i misread it|i misread this|i "
-      "misread|i miss something|i am missing something|i m missing something");
+      "misread|i miss something|i am missing something|i m missing something|i have the wrong|i "
+      "have "
+      "got the wrong|i ve got the wrong|i got the wrong|i picked the wrong|i am at the wrong|i m "
+      "at "
+      "the wrong|i am in front of the wrong|i m in front of the wrong|i mixed it up|i mixed them "
+      "up");
   return kMistakes;
 }
 
@@ -68,6 +75,53 @@ bool IsWelcomed(const std::vector<Token>& tokens, std::size_t at) {
   return false;
 }
 
+// Returns whether the subject of an event begins at a token: somebody, or a thing that is not the
+// server itself. Where the command has a sequel (`has_sequel`), neither are its own steps, as in
+// "eject it when the installer is done".
+bool IsForeignSubject(const std::vector<Token>& tokens, std::size_t at, bool has_sequel) {
+  static const WordSet kArticles = {"the", "an", "a", "our", "my", "all", "his", "her", "their"};
+  static const WordSet kPeople = {"everybody", "everyone", "somebody", "someone",
+                                  "anybody",   "anyone",   "nobody",   "he",
+                                  "she",       "they",     "i",        "we"};
+  static const WordSet kOwn = {"server", "machine", "host", "box", "node", "system", "computer"};
+  static const WordSet kSteps = {
+      "installer", "installation", "install",   "setup",   "update",  "upgrade",   "flash",
+      "flashing",  "image",        "boot",      "reboot",  "restart", "os",        "transfer",
+      "upload",    "download",     "drive",     "disc",    "disk",    "iso",       "cd",
+      "dvd",       "firmware",     "bios",      "live",    "tool",    "tools",     "test",
+      "whole",     "process",      "job",       "task",    "thing",   "operating", "new",
+      "event",     "subscription", "inventory", "version", "power",   "rescue"};
+  if (at + 1 >= tokens.size()) return false;
+  const std::string word = LowerTextOf(tokens, at);
+  const std::string next = LowerTextOf(tokens, at + 1);
+  if (kArticles.contains(word)) {
+    const bool is_own = kOwn.contains(next) || kOwn.contains(LowerTextOf(tokens, at + 2));
+    return !is_own && !(has_sequel && kSteps.contains(next));
+  }
+  // "When Maria says so", but not "when PowerState reads Off"
+  const std::string& text = tokens[at].text;
+  const bool is_name = text.size() > 1 &&
+                       absl::ascii_isupper(static_cast<unsigned char>(text[0])) &&
+                       ShapeOf(text).lower && !ShapeOf(text).inner_upper;
+  return kPeople.contains(word) || is_name;
+}
+
+// Returns whether "if needed" or "if it is necessary" stands at a token, ends its clause, and is
+// about a step on the way: "reboot if needed", "legacy mode is left if necessary".
+bool IsNeed(const std::vector<Token>& tokens, std::size_t at) {
+  static const WordSet kNeeds = {"required", "needed", "necessary"};
+  static const WordSet kSteps = {"restart", "reboot",  "restarting", "rebooting", "restarts",
+                                 "reboots", "perform", "left",       "leave",     "prerequisites"};
+  std::size_t from = at + 1;
+  while (LowerTextOf(tokens, from) == "it" || LowerTextOf(tokens, from) == "is") ++from;
+  if (!kNeeds.contains(LowerTextOf(tokens, from))) return false;
+  if (from + 1 < tokens.size() && tokens[from + 1].clause == tokens[at].clause) return false;
+  while (at > 0 && tokens[at - 1].clause == tokens[from].clause) {
+    if (kSteps.contains(LowerTextOf(tokens, --at))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsRemark(const Sentence& sentence, std::size_t at) {
@@ -75,7 +129,9 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
       "i am not mistaken|i m not mistaken|i am not wrong|i m not wrong|i am right|i m right|i read "
       "it right|i read this right|i read that right|i read it correctly|i read this correctly|i "
       "see it right|i see this right|i see it correctly|i see correctly|i remember right|i "
-      "remember correctly|i recall correctly|i understood correctly|memory serves");
+      "remember correctly|i recall correctly|i understood correctly|i understand correctly|i "
+      "understand it "
+      "right|memory serves|i am honest|i m honest|we are honest|i am frank|i may say so");
   static const Cue kDone("it already is|it already has|that is already so|it is already so");
   static const Cue kTimes(
       "time permits|time allows|there is time|there s time|you have time|you have the time|"
@@ -87,17 +143,22 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
       "convenient|feasible|it matters|that matters|you wonder|"
       "you wondered|you ask|anybody asks|anyone asks|that is possible|it is possible|this is "
       "possible|that is all right|that is ok|that is okay|that is fine|that was all|this was all|"
-      "that is all");
+      "that is all|nothing speaks against it|nothing speaks against that|there is nothing against "
+      "it|"
+      "it suits you|that suits you|it is not too much trouble|it s not too much trouble|it is no "
+      "trouble|it s no trouble");
   static const Cue kRestarts(
       "a restart is need|a reboot is need|a restart is require|a reboot is require|a restart is "
       "necessary|a reboot is necessary|it need a restart|it need a reboot|that need a restart|"
       "that need a reboot|it require a restart|it require a reboot|that require a restart|"
       "that require a reboot");
-  static const WordSet kRestarting = {"restart", "reboot", "restarting", "rebooting"};
   static const WordSet kAllowing = {"do", "go", "please", "then", "reboot", "restart", "so"};
   static const WordSet kGoesOn = {"please", "could", "can", "would"};
   const std::vector<Token>& tokens = sentence.tokens();
   const std::string word = LowerTextOf(tokens, at);
+  if (at >= 2 && LowerTextOf(tokens, at - 2) == "correct" && LowerTextOf(tokens, at - 1) == "me") {
+    return true;
+  }
   std::size_t from = at + (word == "in" ? 2 : word == "as" ? 3 : 1);
   if (from >= tokens.size()) return false;
   const auto ends_clause = [&](std::size_t end) {
@@ -117,9 +178,7 @@ bool IsRemark(const Sentence& sentence, std::size_t at) {
     }
   }
   if (word != "if") return false;
-  if (LowerTextOf(tokens, from) == "required" && at > 0) {
-    return ends_clause(tokens[from].end_word) && kRestarting.contains(LowerTextOf(tokens, at - 1));
-  }
+  if (IsNeed(tokens, at)) return true;
   if (at == 0 || tokens[at - 1].clause == tokens[at].clause) return false;
   if (!EndOfMatchAt(sentence, kRestarts, tokens[from].first_word)) return false;
   while (from < tokens.size() && tokens[from].clause == tokens[at].clause) ++from;
@@ -165,28 +224,33 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
          (word == "should" && at == 0 && !kVerbs.contains(next) && !sentence.has_question());
 }
 
-bool BeginsWait(const Sentence& sentence, std::size_t at) {
-  const std::vector<Token>& tokens = sentence.tokens();
+bool BeginsWait(const Sentence& sentence, std::size_t at, bool has_sequel) {
   static const WordSet kAsking = {"possible", "convenient", "you"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  constexpr std::size_t kLength = 3;
   return LowerTextOf(tokens, at) == "as" && LowerTextOf(tokens, at + 1) == "soon" &&
-         !kAsking.contains(LowerTextOf(tokens, at + 3));
+         !kAsking.contains(LowerTextOf(tokens, at + kLength)) &&
+         (!has_sequel || IsForeignSubject(tokens, at + kLength, true));
 }
 
-bool BeginsOccasion(const Sentence& sentence, std::size_t at) {
-  static const WordSet kWaiting = {"when", "once"};
-  static const WordSet kArticles = {"the", "an", "a", "our", "my", "all", "everybody", "everyone"};
-  static const WordSet kOwn = {"server", "machine", "host", "box", "node", "system", "computer"};
+bool BeginsOccasion(const Sentence& sentence, std::size_t at, bool has_sequel) {
+  static const WordSet kWaiting = {"when", "once", "whenever", "after", "moment", "minute"};
   static const WordSet kTelling = {
-      "is",     "are",  "has",    "have",    "stays",   "shows",      "not",      "even",
-      "only",   "must", "should", "shall",   "done",    "proof",      "accepted", "before",
-      "ahead",  "that", "which",  "whoever", "because", "acceptance", "always",   "complete",
-      "proven", "so",   "as",     "will",    "success"};
+      "is",       "are",      "has",     "have",    "stays",     "shows", "not",
+      "even",     "only",     "done",    "proof",   "before",    "ahead", "that",
+      "accepted", "which",    "whoever", "because", "so",        "as",    "will",
+      "always",   "complete", "proven",  "success", "acceptance"};
   static const WordSet kEvents = {
-      "sounds", "rings",  "beeps",   "fails", "comes",    "calls",     "arrives", "complains",
-      "ends",   "agrees", "leaves",  "dies",  "finishes", "completes", "breaks",  "trips",
-      "drops",  "rises",  "exceeds", "falls", "reaches",  "signals",   "opens",   "closes",
-      "goes",   "alarms", "asks",    "says",  "tells",    "agree",     "leave",   "come"};
+      "sounds",    "rings",   "beeps",  "fails",    "comes",     "calls",    "arrives",
+      "complains", "ends",    "agrees", "leaves",   "dies",      "finishes", "completes",
+      "breaks",    "trips",   "drops",  "rises",    "exceeds",   "falls",    "reaches",
+      "signals",   "opens",   "closes", "goes",     "alarms",    "asks",     "says",
+      "tells",     "agree",   "leave",  "come",     "say",       "call",     "tell",
+      "ask",       "give",    "gives",  "approves", "approve",   "confirms", "confirm",
+      "nods",      "returns", "return", "triggers", "triggered", "starts"};
   static const WordSet kStates = {"is", "are", "has", "have"};
+  static const WordSet kModals = {"must", "should", "shall", "to", "will"};
+  static const WordSet kWantedStates = {"off", "on", "lit", "dark", "running", "down", "up"};
   constexpr std::size_t kReach = 4;
   const std::vector<Token>& tokens = sentence.tokens();
   const std::size_t clause = tokens[at].clause;
@@ -195,8 +259,14 @@ bool BeginsOccasion(const Sentence& sentence, std::size_t at) {
   };
   if (at == 0 || !is_inside(at - 1) || !is_inside(at + 1) ||
       !kWaiting.contains(LowerTextOf(tokens, at)) ||
-      !kArticles.contains(LowerTextOf(tokens, at + 1)) ||
-      kOwn.contains(LowerTextOf(tokens, at + 2)) || IsPast(sentence, clause)) {
+      !IsForeignSubject(tokens, at + 1, has_sequel) || IsPast(sentence, clause)) {
+    return false;
+  }
+  // "The moment the alarm sounds", but not "at the moment"
+  static const WordSet kMoments = {"moment", "minute"};
+  if (kMoments.contains(LowerTextOf(tokens, at)) &&
+      (at < 2 || LowerTextOf(tokens, at - 1) != "the" || LowerTextOf(tokens, at - 2) == "at" ||
+       LowerTextOf(tokens, at - 2) == "for")) {
     return false;
   }
   bool is_event = false;
@@ -205,11 +275,14 @@ bool BeginsOccasion(const Sentence& sentence, std::size_t at) {
     is_event |= kEvents.contains(LowerTextOf(tokens, after));
     is_state |= kStates.contains(LowerTextOf(tokens, after));
   }
-  bool is_only = clause == tokens.front().clause && clause == tokens.back().clause;
+  bool is_only = has_sequel || (clause == tokens.front().clause && clause == tokens.back().clause);
   while (at > 0 && is_inside(at - 1)) {
     const std::string before = LowerTextOf(tokens, --at);
-    if (kTelling.contains(before)) return false;
-    is_only &= before != "and" && before != "then";
+    // "It must be off when the electrician comes" names no event to wait for.
+    const bool is_state_wanted = kModals.contains(before) && LowerTextOf(tokens, at + 1) == "be" &&
+                                 kWantedStates.contains(LowerTextOf(tokens, at + 2));
+    if (kTelling.contains(before) || is_state_wanted) return false;
+    is_only &= has_sequel || (before != "and" && before != "then");
   }
   return is_event || (is_state && is_only);
 }

@@ -24,12 +24,14 @@ bool IsRemark(const Sentence& sentence, std::size_t at);
 // Returns whether a condition begins at a token. "If you can" and "if it is off" are ways to ask.
 bool BeginsCondition(const Sentence& sentence, std::size_t at);
 
-// Returns whether "as soon as" begins at a token and waits for something: not "as soon as you can".
-bool BeginsWait(const Sentence& sentence, std::size_t at);
+// Returns whether "as soon as" begins at a token and waits for something: not "as soon as you can",
+// nor, where the command has a sequel (`has_sequel`), for one of its own steps: "eject it as soon
+// as the server has booted".
+bool BeginsWait(const Sentence& sentence, std::size_t at, bool has_sequel);
 
 // Returns whether "when the alarm sounds" or the like begins at a token behind a command. "Boot the
-// disk first when the server starts", "accepted when the lamp shines" and, of a step before, "and
-// log out once the tag is set" have none.
-bool BeginsOccasion(const Sentence& sentence, std::size_t at);
+// disk first when the server starts", "accepted when the lamp shines", of a step before, "and log
+// out once the tag is set", and, of a sequel, "eject it when the installer is done" have none.
+bool BeginsOccasion(const Sentence& sentence, std::size_t at, bool has_sequel);
 
 }  // namespace shoal::intent

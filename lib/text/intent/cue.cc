@@ -153,6 +153,8 @@ bool IsNegated(const Sentence& sentence, std::size_t at) {
     const std::string& word = words[at - back];
     if (sentence.ClauseOf(at - back) != sentence.ClauseOf(at) || word == "but") return false;
     if (word == "no" && back == kReach) continue;
+    // "It belongs to nobody: remove it"
+    if (word == "nobody" && sentence.tokens()[sentence.TokenOf(at - back)].before_colon) continue;
     if (kNot.contains(word)) return true;
   }
   return false;

@@ -65,7 +65,9 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       });
     });
   };
-  return denies(kNeedless, false) || denies(kForbidden, true);
+  // "I was about to shut it down", but not "I was going to ask you"
+  static const Cue kIntended("was about to|were about to|was going to|were going to");
+  return denies(kNeedless, false) || denies(kForbidden, true) || denies(kIntended, true);
 }
 
 // Returns whether a clause reports what somebody did or what happened: "somebody deleted user x7",
@@ -124,6 +126,51 @@ bool TellsOfControl(const Sentence& sentence, std::size_t clause) {
   return names_control && IsBackground(sentence, clause);
 }
 
+// Returns whether a clause tells that something was done: "the shutdown was done yesterday".
+bool TellsDone(const Sentence& sentence, std::size_t clause) {
+  static const Cue kDone(
+      "was done|were done|been done|was made|were made|been made|was perform|were perform|been "
+      "perform|was carry out|were carry out|been carry out|was carried out|been carried out|was "
+      "complete|were complete|been complete|was execute|were execute|been execute|was finish|been "
+      "finish|was install|were install|been install|was flash|been flash|was reset|been reset|was "
+      "shut|been shut|was update|been update|was delete|were delete|been delete|was mirror|were "
+      "mirror|been mirror|was set|been set");
+  if (!IsBackground(sentence, clause)) return false;
+  const std::vector<CueMatch> all = kDone.FindAll(sentence);
+  return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+    return sentence.ClauseOf(match.begin) == clause && !IsNegated(sentence, match.begin);
+  });
+}
+
+// Returns whether a clause tells what should have come about: "it should be off by now".
+bool ExpectsDone(const Sentence& sentence, std::size_t clause) {
+  static const Cue kExpected(
+      "should * by now|ought * by now|must * by now|supposed * by now|should * by this time|should "
+      "* long since|should * long ago|should by now|ought by now");
+  static const WordSet kAsking = {"please", "pls", "kindly", "want", "need"};
+  const std::vector<CueMatch> all = kExpected.FindAll(sentence);
+  const bool is_said = std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+    return sentence.ClauseOf(match.begin) == clause;
+  });
+  const std::vector<Token>& tokens = sentence.tokens();
+  return is_said && std::none_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+           return token.clause == clause &&
+                  (token.before_colon || kAsking.contains(absl::AsciiStrToLower(token.text)));
+         });
+}
+
+// Returns whether a clause begins the sentence with "keep" or "leave": "keep the server running".
+bool Keeps(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kBefore = {"please", "pls", "kindly", "just", "do"};
+  for (const Token& token : sentence.tokens()) {
+    const std::string text = absl::AsciiStrToLower(token.text);
+    if (!kBefore.contains(text)) {
+      return token.clause == clause && (text == "keep" || text == "leave");
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool TakesBack(const Sentence& sentence) {
@@ -157,28 +204,26 @@ bool TakesBack(const Sentence& sentence) {
   };
   const std::vector<CueMatch> all = kBack.FindAll(sentence);
   return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
-    const bool ends_clause =
-        match.end == sentence.words().size() || !is_inside(match.end, match.end - 1);
+    const bool ends_clause = match.end == sentence.words().size() ||
+                             !is_inside(match.end, match.end - 1) ||
+                             sentence.tokens()[sentence.TokenOf(match.end - 1)].before_colon;
     return ends_clause && !only_tells(match);
   });
 }
 
 bool DeniesAll(const Sentence& sentence) {
-  static const WordSet kPolite = {"please", "pls", "thanks", "thank", "you", "hi", "hello", "no"};
   const std::vector<Token>& tokens = sentence.tokens();
   bool denies = false;
   bool reports = false;
   for (std::size_t begin = 0; begin < tokens.size();) {
     std::size_t end = begin;
-    bool is_polite = true;
-    for (; end < tokens.size() && tokens[end].clause == tokens[begin].clause; ++end) {
-      is_polite &= kPolite.contains(LowerTextOf(tokens, end));
-    }
-    is_polite |= IsRemark(sentence, begin);
     const std::size_t clause = tokens[begin].clause;
+    while (end < tokens.size() && tokens[end].clause == clause) ++end;
+    const bool is_polite = IsPolite(sentence, clause) || IsRemark(sentence, begin);
     reports = Reports(sentence, clause, reports);
-    const bool denies_it =
-        reports || DeniesCommand(sentence, clause) || TellsOfControl(sentence, clause);
+    const bool denies_it = reports || DeniesCommand(sentence, clause) ||
+                           TellsOfControl(sentence, clause) || TellsDone(sentence, clause) ||
+                           ExpectsDone(sentence, clause) || Keeps(sentence, clause);
     if (!is_polite && !denies_it && !IsBackground(sentence, clause)) return false;
     denies |= denies_it;
     begin = end;

@@ -25,6 +25,7 @@ constexpr double kBarred = 5.0;
 constexpr double kMisfit = 3.0;
 constexpr double kMissing = 1.5;
 constexpr double kComplete = 1.0;
+constexpr double kLeft = 1.5;
 // The least share of cues, and the least probability, of a sentence that is understood.
 constexpr double kLeastAbout = 0.99;
 constexpr double kLeastScore = 0.5;
@@ -281,6 +282,7 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Heard& he
   if (found.missing.empty() && !reader.rules->values().empty()) reading.weight += kComplete;
   reading.weight -= kMissing * static_cast<double>(found.missing.size());
   if (!found.misfit.empty()) reading.weight -= kMisfit;
+  if (LeavesValues(sentence, found.tokens, language_->vocabulary.known)) reading.weight -= kLeft;
   reading.fits = reading.about >= kLeastAbout && !reading.barred && found.missing.empty() &&
                  found.misfit.empty();
   return reading;

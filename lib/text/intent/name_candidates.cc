@@ -55,8 +55,14 @@ bool NameCandidates::IsKnown(const Token& token) const {
   // A hyphen joins words, "re-enable", "log-in", but "Welcome-1" is a password.
   const std::size_t hyphen = text.find('-');
   if (hyphen == text.npos || hyphen == 0 || ShapeOf(text).digit) return false;
-  return vocabulary_.known.contains(text.substr(0, hyphen)) &&
-         vocabulary_.known.contains(text.substr(hyphen + 1)) && !FollowsNaming(token);
+  // "Re-roled", "sign-ins"
+  static const WordSet kPrefixes = {"re", "un", "non", "pre", "self", "anti"};
+  const std::string head = text.substr(0, hyphen);
+  std::string tail = text.substr(hyphen + 1);
+  if (kPrefixes.contains(head) && (tail.ends_with("ed") || tail.ends_with("ing"))) return true;
+  if (tail.ends_with('s') && !vocabulary_.known.contains(tail)) tail.pop_back();
+  return vocabulary_.known.contains(head) && vocabulary_.known.contains(tail) &&
+         !FollowsNaming(token);
 }
 
 bool NameCandidates::MayBeSlip(const Token& token) const {
@@ -184,6 +190,8 @@ bool NameCandidates::IsNameOfUser(std::size_t index) const {
                                  "chance",   "oversight",  "default",
                                  "hand"};
   const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
+  // "The account removed", "It's"
+  if (name.ends_with("ed") || name.find('\'') != name.npos) return false;
   return !kNever.contains(name) && StandsAsName(index);
 }
 
@@ -193,7 +201,10 @@ bool NameCandidates::StandsAsName(std::size_t index) const {
                                   "for"};
   static const WordSet kAfter = {"with", "password", "pw", "passwd", "pwd", "pass", "using", "and"};
   const std::vector<Token>& tokens = sentence_.tokens();
-  if (index == 0 || !kBefore.contains(absl::AsciiStrToLower(tokens[index - 1].text))) return false;
+  if (index == 0 || tokens[index - 1].clause != tokens[index].clause ||
+      !kBefore.contains(absl::AsciiStrToLower(tokens[index - 1].text))) {
+    return false;
+  }
   if (index + 1 == tokens.size() || tokens[index + 1].clause != tokens[index].clause) return true;
   const Token& next = tokens[index + 1];
   return kAfter.contains(absl::AsciiStrToLower(next.text)) || LooksLikeValue(next);

@@ -28,6 +28,12 @@ constexpr double kListed = 0.9;
 constexpr double kBesideVerb = 2.0;
 // What a cue in another clause counts less: it is mostly said of something else.
 constexpr double kOtherClause = 1.0;
+// The same in another statement.
+constexpr double kOtherStatement = 2.0;
+// What a cue counts less whose statement has the value alone, or which points back at it.
+constexpr double kAlone = 0.3;
+// What each word between them takes away then.
+constexpr double kDistanceWhenAlone = 0.05;
 // What it counts that a user stands right before a password.
 constexpr double kPair = 2.2;
 // What it counts that a value stands behind the one that it mostly follows.
@@ -121,16 +127,18 @@ class NameFinder {
     const Token& token = sentence_.tokens()[index];
     double score = ShapeScore(rule.kind, token);
     double before = 0.0;
+    double after = 0.0;
     for (const Cue& cue : rule.before) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
+        if (several_users_) after = std::max(after, ScoreInStatement(match, index, rule));
         if (match.end > token.first_word) continue;
         const double said = CueScore(match, index, match.end, token.first_word);
         if (said > 0.0) before = std::max(before, said + kBefore);
       }
     }
-    double after = 0.0;
     for (const Cue& cue : rule.after) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
+        if (several_users_) after = std::max(after, ScoreInStatement(match, index, rule));
         if (match.begin < token.end_word) continue;
         after = std::max(after, CueScore(match, index, token.end_word, match.begin));
       }
@@ -215,7 +223,12 @@ class NameFinder {
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
     score -= kDistance * static_cast<double>(distance) + kLink * static_cast<double>(links);
     const std::vector<Token>& tokens = sentence_.tokens();
-    if (sentence_.ClauseOf(match.begin) != tokens[index].clause) score -= kOtherClause;
+    const Token& cue = tokens[sentence_.TokenOf(match.begin)];
+    if (several_users_ && cue.statement != tokens[index].statement) {
+      score -= kOtherStatement;
+    } else if (cue.clause != tokens[index].clause) {
+      score -= kOtherClause;
+    }
     // Another value between them has the cue, unless it is a word of the language beside a name.
     for (const std::size_t other : candidates_) {
       const std::size_t word = tokens[other].first_word;
@@ -223,6 +236,56 @@ class NameFinder {
       score -= IsOrdinary(tokens[other]) && !IsOrdinary(tokens[index]) ? kLink : kOther;
     }
     return std::max(score, 0.0);
+  }
+
+  // Returns whether a token may be a value, and is no word of the language.
+  bool IsName(std::size_t index) const {
+    return !IsOrdinary(sentence_.tokens()[index]) &&
+           std::find(candidates_.begin(), candidates_.end(), index) != candidates_.end();
+  }
+
+  // Returns whether `is` chooses a name.
+  template <typename Is>
+  bool HasName(const Is& is) const {
+    const std::vector<Token>& tokens = sentence_.tokens();
+    return std::any_of(candidates_.begin(), candidates_.end(), [&](std::size_t candidate) {
+      return IsName(candidate) && is(candidate, tokens[candidate]);
+    });
+  }
+
+  // What a cue counts for a user that its statement has alone, in whatever order ("removal is
+  // wanted of x7"), or at which its clause points back: "x7 is not ours, so delete it". A statement
+  // without any user goes on about the one before, but deletes nobody without such a word.
+  double ScoreInStatement(const CueMatch& match, std::size_t index, const ValueRule& rule) const {
+    static const WordSet kPointing = {"it", "him",  "her",  "he",   "she",  "them",
+                                      "em", "that", "this", "same", "they", "his"};
+    const std::vector<Token>& tokens = sentence_.tokens();
+    const Token& token = tokens[index];
+    const Token& cue = tokens[sentence_.TokenOf(match.begin)];
+    if (match.begin < token.end_word && match.end > token.first_word) return 0.0;
+    const double said =
+        1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4)) - kAlone;
+    const bool is_behind = match.begin >= token.end_word;
+    if (cue.statement == token.statement) {
+      const std::size_t distance =
+          is_behind ? match.begin - token.end_word : token.first_word - match.end;
+      const bool is_alone = IsName(index) && !HasName([&](std::size_t other, const Token& one) {
+                              return other != index && one.statement == token.statement;
+                            });
+      if (is_alone) return said - kDistanceWhenAlone * static_cast<double>(distance);
+    }
+    if (!is_behind || cue.clause == token.clause || !IsName(index)) return 0.0;
+    const bool is_last = !HasName([&](std::size_t other, const Token& one) {
+      return other > index && (one.first_word < match.begin || one.clause == cue.clause);
+    });
+    if (!is_last) return 0.0;
+    const bool points = std::any_of(tokens.begin(), tokens.end(), [&](const Token& one) {
+      return one.clause == cue.clause && kPointing.contains(absl::AsciiStrToLower(one.text));
+    });
+    if (points) return said;
+    const bool is_empty =
+        !HasName([&](std::size_t, const Token& one) { return one.statement == cue.statement; });
+    return is_empty && !rule.shaped ? said - kOtherClause : 0.0;
   }
 
   // Counts the values that stand behind those which they mostly follow.

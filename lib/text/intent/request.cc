@@ -27,6 +27,45 @@ bool BeginsLaterTime(const std::vector<Token>& tokens, std::size_t at) {
          ((word == "next" || word == "on") && kTimes.contains(next));
 }
 
+// Returns whether the sentence ends with a tag question, "was it", "shouldn't it?", but for what is
+// only polite or told behind it. "Will you" and "could you" ask for what stands before.
+bool EndsWithTag(const Sentence& sentence) {
+  static const WordSet kAuxiliaries = {
+      "is",        "isn't",    "isnt",  "was",     "wasn't",  "wasnt", "are",    "aren't",
+      "were",      "weren't",  "does",  "doesn't", "doesnt",  "did",   "didn't", "didnt",
+      "has",       "hasn't",   "hasnt", "have",    "haven't", "had",   "hadn't", "should",
+      "shouldn't", "shouldnt", "must",  "mustn't", "will",    "won't", "would",  "wouldn't",
+      "can",       "can't",    "could", "couldn't"};
+  static const WordSet kThings = {"it", "they", "he", "she", "that", "there", "we", "i"};
+  static const WordSet kOfDeeds = {"did", "didn't", "didnt", "have", "haven't", "had", "hadn't"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  for (std::size_t end = tokens.size(); end > 0;) {
+    const std::size_t clause = tokens[end - 1].clause;
+    std::size_t first = end - 1;
+    while (first > 0 && tokens[first - 1].clause == clause) --first;
+    const std::string auxiliary = LowerTextOf(tokens, first);
+    const std::string subject = LowerTextOf(tokens, first + 1);
+    if (first > 0 && end == first + 2 && kAuxiliaries.contains(auxiliary) &&
+        (kThings.contains(subject) || (subject == "you" && kOfDeeds.contains(auxiliary)))) {
+      return true;
+    }
+    if (!IsPolite(sentence, clause) && !IsBackground(sentence, clause)) return false;
+    end = first;
+  }
+  return false;
+}
+
+// Returns whether the sentence begins with a question that asks for information, and only tells
+// things behind it.
+bool OnlyTellsBehindQuestion(const Sentence& sentence) {
+  const std::size_t from = sentence.clause_behind_question();
+  const std::vector<Token>& tokens = sentence.tokens();
+  return from > 0 && std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+           return token.clause < from || IsPolite(sentence, token.clause) ||
+                  IsBackground(sentence, token.clause);
+         });
+}
+
 }  // namespace
 
 bool SpeaksOfServer(const Sentence& sentence) {
@@ -52,9 +91,9 @@ bool AsksForNoChange(const Sentence& sentence) {
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
       "come back to you|no action|do nothing|just curious|never mind|nevermind|no wait|forget it|"
       "change my mind|second thought|take that back|meant for someone|"
-      "meant for somebody|hold off on");
+      "meant for somebody|hold off on|off or on|on or off");
   if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
-      DeniesAll(sentence)) {
+      DeniesAll(sentence) || EndsWithTag(sentence) || OnlyTellsBehindQuestion(sentence)) {
     return true;
   }
   const std::vector<Token>& tokens = sentence.tokens();
@@ -85,8 +124,8 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
                                       [](const ValueRule& rule) { return rule.kind == "url"; });
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (BeginsCondition(sentence, i) ||
-        (!has_sequel &&
-         ((BeginsWait(sentence, i) && !IsRemark(sentence, i)) || BeginsOccasion(sentence, i)))) {
+        (BeginsWait(sentence, i, has_sequel) && !IsRemark(sentence, i)) ||
+        BeginsOccasion(sentence, i, has_sequel)) {
       return true;
     }
     if (!BeginsLaterTime(tokens, i)) continue;

@@ -135,11 +135,27 @@ bool EndsClause(char byte) {
   return std::string_view(",;.!?").find(byte) != std::string_view::npos;
 }
 
+// Returns whether a word is the number of an item of a list: "2)", "(b)".
+bool IsItem(std::string_view text) {
+  constexpr std::size_t kLongest = 2;
+  if (!text.ends_with(')')) return false;
+  text.remove_suffix(1);
+  const bool is_enclosed = text.starts_with('(');
+  if (is_enclosed) text.remove_prefix(1);
+  if (text.size() > kLongest) return false;
+  return IsAllOf(text, IsDigit) || (is_enclosed && text.size() == 1 && IsLetter(text.front()));
+}
+
+// Returns whether a word of signs begins an item of a list.
+bool IsBullet(std::string_view text) {
+  static constexpr std::array<std::string_view, 5> kBullets = {"\u2022", "*", "|", "[", "[]"};
+  return std::find(kBullets.begin(), kBullets.end(), text) != kBullets.end();
+}
+
 // Returns whether a word of signs stands between what is said apart: a dash, or the box of a list.
 bool IsSeparator(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kSeparators = {
-      "-", "--", "\u2013", "\u2014", "\u2022", "*", "|", "[", "[]"};
-  return std::find(kSeparators.begin(), kSeparators.end(), text) != kSeparators.end();
+  static constexpr std::array<std::string_view, 4> kDashes = {"-", "--", "\u2013", "\u2014"};
+  return IsBullet(text) || std::find(kDashes.begin(), kDashes.end(), text) != kDashes.end();
 }
 
 // Returns the length of the ticket's number at the beginning, with what separates it from the rest.
@@ -178,6 +194,17 @@ bool IsSaying(std::string_view quotation, const std::vector<Token>& before) {
   return true;
 }
 
+// Returns where the first of `marks` stands that ends a word; npos where none does. A comma before
+// "or" only goes on.
+std::size_t FirstMark(std::string_view text, std::string_view marks) {
+  for (std::size_t at = text.find_first_of(marks); at != text.npos;
+       at = text.find_first_of(marks, at + 1)) {
+    const bool ends_word = at + 1 == text.size() || kSpaces.find(text[at + 1]) != kSpaces.npos;
+    if (ends_word && !text.substr(at).starts_with(", or ")) return at;
+  }
+  return text.npos;
+}
+
 bool AsksForInformation(std::string_view text) {
   static constexpr std::array<std::string_view, 9> kAsking = {
       "is ", "are ", "was ", "does ", "do ", "did ", "has ", "can i use ", "should i "};
@@ -191,13 +218,13 @@ bool AsksForInformation(std::string_view text) {
   if (!lower.ends_with('?')) return false;
   const auto begins = [&lower](std::string_view start) { return lower.starts_with(start); };
   const bool wonders = std::any_of(kWondering.begin(), kWondering.end(), begins) &&
-                       lower.find_first_of("?!;") == lower.size() - 1 &&
+                       FirstMark(lower, "?!;") == lower.size() - 1 &&
                        lower.find(". ") == lower.npos &&
                        std::none_of(kRequesting.begin(), kRequesting.end(), begins);
   if (wonders) return true;
   return std::any_of(kAsking.begin(), kAsking.end(), begins) &&
          std::none_of(kRequesting.begin(), kRequesting.end(), begins) &&
-         lower.find_first_of("?!;:,") == lower.size() - 1 && lower.find(". ") == lower.npos;
+         FirstMark(lower, "?!;:,") == lower.size() - 1 && lower.find(". ") == lower.npos;
 }
 
 }  // namespace
@@ -206,6 +233,11 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
   text = text.substr(0, kMaxBytes);
   text.remove_prefix(TicketLength(text));
   is_question_ = AsksForInformation(text);
+  const std::size_t mark = FirstMark(text, "?");
+  const std::string_view behind_question =
+      !is_question_ && mark != text.npos && AsksForInformation(text.substr(0, mark + 1))
+          ? text.substr(mark + 1)
+          : std::string_view();
   const std::size_t last_byte = text.find_last_not_of(kSpaces);
   has_question_ = last_byte != text.npos && text[last_byte] == '?';
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuotes = {
@@ -224,27 +256,37 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
       if (IsSaying(inner, tokens_)) continue;
       Add(inner, true, speller);
       text.remove_prefix(end + close.size());
-      if (!text.empty() && EndsClause(text.front())) ++clause_;
+      if (!text.empty() && EndsClause(text.front())) {
+        ++clause_;
+        statement_ += text.front() == ',' ? 0 : 1;
+      }
       quoted = true;
       break;
     }
     if (quoted) continue;
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     const std::string_view part = text.substr(0, end);
-    if (IsSeparator(part)) {
-      ++clause_;
-    } else {
-      Add(part, false, speller);
-    }
+    if (IsBullet(part) || IsItem(part)) ++statement_;
+    if (IsSeparator(part) || IsItem(part)) ++clause_;
+    if (!IsSeparator(part)) Add(part, false, speller);
     const std::size_t last = part.find_last_not_of(")]\"'");
-    if (last != part.npos && EndsClause(part[last])) ++clause_;
+    if (last != part.npos && EndsClause(part[last])) {
+      ++clause_;
+      statement_ += part[last] == ',' ? 0 : 1;
+    }
+    if (part.ends_with(':') && !tokens_.empty()) tokens_.back().before_colon = true;
     text.remove_prefix(end);
+    if (!behind_question.empty() && clause_behind_question_ == 0 &&
+        text.size() <= behind_question.size()) {
+      clause_behind_question_ = clause_;
+    }
   }
   AddWords(speller);
 }
 
 void Sentence::AddToken(std::string text, TokenKind kind) {
-  tokens_.push_back({.text = std::move(text), .kind = kind, .clause = clause_});
+  tokens_.push_back(
+      {.text = std::move(text), .kind = kind, .clause = clause_, .statement = statement_});
 }
 
 void Sentence::Add(std::string_view text, bool quoted, const Speller* speller) {

@@ -11,7 +11,8 @@
 // speller (speller.h), words are those that the person meant; the texts of tokens stay as they were
 // typed.
 //
-// A clause ends at a comma, another mark behind a word, a dash, or the box of a list ("[ ]").
+// A clause ends at a comma, another mark behind a word, a dash, or before the box or the number of
+// an item of a list ("[ ]", "2)"). A statement ends where a clause does, but at no comma or dash.
 //
 // Immutable, safe for any number of threads.
 #pragma once
@@ -36,6 +37,10 @@ struct Token {
   std::size_t end_word = 0;
   // The number of the clause in which it stands.
   std::size_t clause = 0;
+  // The number of the statement in which it stands.
+  std::size_t statement = 0;
+  // Whether a colon stands right behind it.
+  bool before_colon = false;
   // What the speller made of it; empty when it is right as it is.
   std::string meant = {};
   // Whether it was, or has become, a word that the speller knows.
@@ -60,6 +65,9 @@ class Sentence {
   bool is_question() const { return is_question_; }
   // Whether it ends with a question mark.
   bool has_question() const { return has_question_; }
+  // The clause behind a question at the beginning that only asks for information, where something
+  // follows; 0 where there is none.
+  std::size_t clause_behind_question() const { return clause_behind_question_; }
   // Returns the index of the token to which a word belongs.
   std::size_t TokenOf(std::size_t word) const { return token_of_[word]; }
   // Returns the text of that token, in lower case.
@@ -83,6 +91,8 @@ class Sentence {
   std::vector<std::string> words_;
   std::vector<std::size_t> token_of_;
   std::size_t clause_ = 0;
+  std::size_t statement_ = 0;
+  std::size_t clause_behind_question_ = 0;
   bool is_question_ = false;
   bool has_question_ = false;
 };
