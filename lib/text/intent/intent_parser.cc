@@ -25,7 +25,6 @@ constexpr double kBarred = 5.0;
 constexpr double kMisfit = 3.0;
 constexpr double kMissing = 1.5;
 constexpr double kComplete = 1.0;
-constexpr double kLeft = 1.5;
 // The least share of cues, and the least probability, of a sentence that is understood.
 constexpr double kLeastAbout = 0.99;
 constexpr double kLeastScore = 0.5;
@@ -99,6 +98,47 @@ bool NamesUnknownThing(const Sentence& sentence, const WordSet& known) {
     if (!is_known) return true;
   }
   return false;
+}
+
+// Returns whether a foreign thing is what a command is about, right behind its verb or before what
+// it needs: "start the coffee machine", "the router must be powered off".
+bool CommandsOtherThing(const Sentence& sentence, const std::vector<Cue>& foreign) {
+  static const WordSet kVerbs = {"start", "stop",   "restart", "reboot", "boot",
+                                 "reset", "power",  "wake",    "turn",   "switch",
+                                 "shut",  "update", "upgrade", "flash"};
+  static const WordSet kDirections = {"on", "off", "up", "down"};
+  static const WordSet kBetween = {"the", "our", "my", "a", "an", "this", "that", "old", "new"};
+  static const WordSet kNeeding = {"needs", "need", "must", "should", "has", "have", "shall"};
+  static const WordSet kServers = {"server", "host", "box", "node", "system", "computer"};
+  const std::size_t count = sentence.words().size();
+  const auto is_inside = [&](std::size_t word, const CueMatch& match) {
+    return word < count && sentence.ClauseOf(word) == sentence.ClauseOf(match.begin);
+  };
+  return std::any_of(foreign.begin(), foreign.end(), [&](const Cue& thing) {
+    const std::vector<CueMatch> said = thing.Affirmed(sentence);
+    return std::any_of(said.begin(), said.end(), [&](const CueMatch& match) {
+      if (is_inside(match.end, match) && kServers.contains(sentence.TextAt(match.end))) {
+        return false;
+      }
+      std::size_t at = match.begin;
+      bool has_article = false;
+      while (at > 0 && is_inside(at - 1, match) && kBetween.contains(sentence.TextAt(at - 1))) {
+        has_article = true;
+        --at;
+      }
+      // "On my laptop" has no verb, "turn on my laptop" has one.
+      const std::size_t verb =
+          at > 1 && kDirections.contains(sentence.TextAt(at - 1)) ? at - 1 : at;
+      const bool is_object = has_article && verb > 0 && is_inside(verb - 1, match) &&
+                             kVerbs.contains(sentence.TextAt(verb - 1));
+      std::size_t behind = match.end;
+      if (is_inside(behind, match) && sentence.TextAt(behind) == "machine") ++behind;
+      const bool is_first = at == 0 || !is_inside(at - 1, match);
+      const bool is_subject = has_article && is_first && is_inside(behind, match) &&
+                              kNeeding.contains(sentence.TextAt(behind));
+      return is_object || is_subject;
+    });
+  });
 }
 
 // Returns the values that the requirements allow properties to have, by "<uri> <pointer>".
@@ -282,7 +322,6 @@ IntentParser::Reading IntentParser::ReadAs(const Reader& reader, const Heard& he
   if (found.missing.empty() && !reader.rules->values().empty()) reading.weight += kComplete;
   reading.weight -= kMissing * static_cast<double>(found.missing.size());
   if (!found.misfit.empty()) reading.weight -= kMisfit;
-  if (LeavesValues(sentence, found.tokens, language_->vocabulary.known)) reading.weight -= kLeft;
   reading.fits = reading.about >= kLeastAbout && !reading.barred && found.missing.empty() &&
                  found.misfit.empty();
   return reading;
@@ -310,12 +349,16 @@ std::string IntentParser::RefusalOf(const Reader& reader, const Reading& reading
                           SpeaksOfOtherThings(sentence, reading);
   const bool gives_values = !reading.found.values.empty();
   const bool only_mentions =
-      reading.fits && reading.likely >= kLeastWithOtherThings &&
+      reading.fits && !CommandsOtherThing(sentence, language_->foreign) &&
+      reading.likely >= kLeastWithOtherThings &&
       (gives_values || SpeaksOfServer(sentence) || reading.likely >= kVerySure);
   if (is_foreign && !only_mentions) return "it is about something that no goal is about";
   // The classifier may be sure of a sentence that says things in ways of its own.
   const bool has_values = !reader.rules->values().empty() && reading.found.missing.empty();
-  const bool is_sure = has_values && sentence.words().size() >= kFewWords &&
+  const std::vector<ValueRule>& rules = reader.rules->values();
+  const bool takes_care =
+      std::any_of(rules.begin(), rules.end(), [](const ValueRule& rule) { return rule.shaped; });
+  const bool is_sure = has_values && !takes_care && sentence.words().size() >= kFewWords &&
                        reading.likely >= kSure && reading.about >= kLeastAboutWhenSure;
   const bool needs_none = reader.rules->values().empty() && reading.likely >= kVerySure &&
                           reading.about >= kLeastAboutWhenSure;

@@ -49,6 +49,7 @@ bool NameCandidates::IsKnown(const Token& token) const {
   if (letters.size() < text.size() && letters.size() < 4 && vocabulary_.known.contains(letters)) {
     return true;
   }
+  if (text.ends_with("n't")) return true;
   const std::size_t apostrophe = text.find('\'');
   if (apostrophe != text.npos && vocabulary_.known.contains(text.substr(0, apostrophe)))
     return true;
@@ -188,7 +189,8 @@ bool NameCandidates::IsNameOfUser(std::size_t index) const {
                                  "or",       "on",         "then",
                                  "mistake",  "accident",   "error",
                                  "chance",   "oversight",  "default",
-                                 "hand"};
+                                 "hand",     "works",      "succeeds",
+                                 "says",     "fails",      "shows"};
   const std::string name = absl::AsciiStrToLower(sentence_.tokens()[index].text);
   // "The account removed", "It's"
   if (name.ends_with("ed") || name.find('\'') != name.npos) return false;

@@ -30,10 +30,8 @@ constexpr double kBesideVerb = 2.0;
 constexpr double kOtherClause = 1.0;
 // The same in another statement.
 constexpr double kOtherStatement = 2.0;
-// What a cue counts less whose statement has the value alone, or which points back at it.
-constexpr double kAlone = 0.3;
-// What each word between them takes away then.
-constexpr double kDistanceWhenAlone = 0.05;
+// What each word between a cue and a value takes away where no other value is near.
+constexpr double kDistanceWhenAlone = 0.04;
 // What it counts that a user stands right before a password.
 constexpr double kPair = 2.2;
 // What it counts that a value stands behind the one that it mostly follows.
@@ -128,9 +126,11 @@ class NameFinder {
     double score = ShapeScore(rule.kind, token);
     double before = 0.0;
     double after = 0.0;
+    // What cues count by the statement that they are in.
+    double stated = 0.0;
     for (const Cue& cue : rule.before) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
-        if (several_users_) after = std::max(after, ScoreInStatement(match, index, rule));
+        if (several_users_) stated = std::max(stated, ScoreInStatement(match, index, rule));
         if (match.end > token.first_word) continue;
         const double said = CueScore(match, index, match.end, token.first_word);
         if (said > 0.0) before = std::max(before, said + kBefore);
@@ -138,12 +138,13 @@ class NameFinder {
     }
     for (const Cue& cue : rule.after) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
-        if (several_users_) after = std::max(after, ScoreInStatement(match, index, rule));
+        if (several_users_) stated = std::max(stated, ScoreInStatement(match, index, rule));
         if (match.begin < token.end_word) continue;
         after = std::max(after, CueScore(match, index, token.end_word, match.begin));
       }
     }
     if (rule.kind == "user" && IsBeforePassword(index)) after = std::max(after, kPair);
+    after = std::max(after, stated - before);
     score += before + after;
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
     if (rule.kind == "user" && IsPredicate(token)) return -5.0;
@@ -152,8 +153,9 @@ class NameFinder {
     if (weak && before + after < kLeastOfWord) return -5.0;
     const bool begins = index == 0 && ShapeOf(token.text).upper;
     if (!weak || !(begins || IsOrdinary(token))) return score;
-    const bool is_listed =
-        !rule.shaped && several_users_ && before >= kBesideVerb && StandsAlone(index);
+    const bool is_listed = !rule.shaped && several_users_ &&
+                           ((before >= kBesideVerb && StandsAlone(index)) ||
+                            (after >= kBesideVerb && BeginsClause(index)));
     return score - (is_listed ? kListed : kOrdinary);
   }
 
@@ -162,6 +164,18 @@ class NameFinder {
     const std::vector<Token>& tokens = sentence_.tokens();
     return index > 0 &&
            (index + 1 == tokens.size() || tokens[index + 1].clause != tokens[index].clause);
+  }
+
+  // Returns whether a token begins its clause as a subject does: "news gets enabled", "and the user
+  // news".
+  bool BeginsClause(std::size_t index) const {
+    static const WordSet kBefore = {"and", "that", "then", "also", "the", "user", "account"};
+    const std::vector<Token>& tokens = sentence_.tokens();
+    std::size_t first = index;
+    while (first > 0 && tokens[first - 1].clause == tokens[index].clause) {
+      if (!kBefore.contains(absl::AsciiStrToLower(tokens[--first].text))) return false;
+    }
+    return true;
   }
 
   // Returns whether a token stands right before what looks like a password: "kim7 / XK-9!a".
@@ -253,9 +267,10 @@ class NameFinder {
     });
   }
 
-  // What a cue counts for a user that its statement has alone, in whatever order ("removal is
-  // wanted of x7"), or at which its clause points back: "x7 is not ours, so delete it". A statement
-  // without any user goes on about the one before, but deletes nobody without such a word.
+  // What a cue counts for a user that its clause or statement has alone, in whatever order
+  // ("removal is wanted of x7"), or at which its clause points back: "x7 is not ours, so delete
+  // it". A statement without any user goes on about the one before, but deletes nobody without such
+  // a word.
   double ScoreInStatement(const CueMatch& match, std::size_t index, const ValueRule& rule) const {
     static const WordSet kPointing = {"it", "him",  "her",  "he",   "she",  "them",
                                       "em", "that", "this", "same", "they", "his"};
@@ -264,25 +279,37 @@ class NameFinder {
     const Token& cue = tokens[sentence_.TokenOf(match.begin)];
     if (match.begin < token.end_word && match.end > token.first_word) return 0.0;
     const double said =
-        1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4)) - kAlone;
+        1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
     const bool is_behind = match.begin >= token.end_word;
     if (cue.statement == token.statement) {
       const std::size_t distance =
           is_behind ? match.begin - token.end_word : token.first_word - match.end;
-      const bool is_alone = IsName(index) && !HasName([&](std::size_t other, const Token& one) {
-                              return other != index && one.statement == token.statement;
-                            });
+      const bool is_close = cue.clause == token.clause;
+      const bool is_alone =
+          IsName(index) && !HasName([&](std::size_t other, const Token& one) {
+            return other != index &&
+                   (is_close ? one.clause == token.clause : one.statement == token.statement);
+          });
       if (is_alone) return said - kDistanceWhenAlone * static_cast<double>(distance);
     }
-    if (!is_behind || cue.clause == token.clause || !IsName(index)) return 0.0;
+    if (!is_behind || !IsName(index)) return 0.0;
     const bool is_last = !HasName([&](std::size_t other, const Token& one) {
       return other > index && (one.first_word < match.begin || one.clause == cue.clause);
     });
-    if (!is_last) return 0.0;
-    const bool points = std::any_of(tokens.begin(), tokens.end(), [&](const Token& one) {
-      return one.clause == cue.clause && kPointing.contains(absl::AsciiStrToLower(one.text));
+    const auto is_pointing = [&](std::size_t at) {
+      return at < tokens.size() && tokens[at].clause == cue.clause &&
+             kPointing.contains(absl::AsciiStrToLower(tokens[at].text));
+    };
+    // "x7 (drop it), y8 ..." points back although another one follows.
+    const std::size_t behind = sentence_.TokenOf(match.end - 1) + 1;
+    const bool is_next = !HasName([&](std::size_t other, const Token& one) {
+      return other > index && one.first_word < match.begin;
     });
-    if (points) return said;
+    if (is_next && is_pointing(behind)) return said;
+    if (cue.clause == token.clause || !is_last) return 0.0;
+    for (std::size_t at = 0; at < tokens.size(); ++at) {
+      if (is_pointing(at)) return said;
+    }
     const bool is_empty =
         !HasName([&](std::size_t, const Token& one) { return one.statement == cue.statement; });
     return is_empty && !rule.shaped ? said - kOtherClause : 0.0;

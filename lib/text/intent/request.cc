@@ -37,6 +37,8 @@ bool EndsWithTag(const Sentence& sentence) {
       "shouldn't", "shouldnt", "must",  "mustn't", "will",    "won't", "would",  "wouldn't",
       "can",       "can't",    "could", "couldn't"};
   static const WordSet kThings = {"it", "they", "he", "she", "that", "there", "we", "i"};
+  // "Do it" commands.
+  static const WordSet kPeople = {"they", "we", "you"};
   static const WordSet kOfDeeds = {"did", "didn't", "didnt", "have", "haven't", "had", "hadn't"};
   const std::vector<Token>& tokens = sentence.tokens();
   for (std::size_t end = tokens.size(); end > 0;) {
@@ -45,10 +47,10 @@ bool EndsWithTag(const Sentence& sentence) {
     while (first > 0 && tokens[first - 1].clause == clause) --first;
     const std::string auxiliary = LowerTextOf(tokens, first);
     const std::string subject = LowerTextOf(tokens, first + 1);
-    if (first > 0 && end == first + 2 && kAuxiliaries.contains(auxiliary) &&
-        (kThings.contains(subject) || (subject == "you" && kOfDeeds.contains(auxiliary)))) {
-      return true;
-    }
+    const bool is_tag = (kAuxiliaries.contains(auxiliary) && kThings.contains(subject)) ||
+                        (kOfDeeds.contains(auxiliary) && subject == "you") ||
+                        ((auxiliary == "do" || auxiliary == "don't") && kPeople.contains(subject));
+    if (first > 0 && end == first + 2 && is_tag) return true;
     if (!IsPolite(sentence, clause) && !IsBackground(sentence, clause)) return false;
     end = first;
   }
