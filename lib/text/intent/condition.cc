@@ -3,6 +3,7 @@
 
 #include <absl/strings/ascii.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -202,7 +203,6 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
   const bool is_wait =
       (before == "only" && word == "after") || (before == "wait" && word == "until");
   if (is_wait && kPeople.contains(next)) return true;
-  if (word == "when" && next != "the") return kSubjects.contains(next);
   const bool is_first = at == 0 || tokens[at - 1].clause != tokens[at].clause ||
                         kJoints.contains(LowerTextOf(tokens, at - 1));
   if (word == "if") {
@@ -212,6 +212,23 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
     }
     return !IsWayToAsk(tokens, at) && (is_first || (next != "there" && !IsWelcomed(tokens, at)));
   }
+  // "When Peter calls, ..", "after the drill has ended, .."
+  static const WordSet kLeading = {"when", "once", "after"};
+  const std::size_t clause = tokens[at].clause;
+  if (is_first && kLeading.contains(word) && IsForeignSubject(tokens, at + 1, true) &&
+      tokens[at + 1].clause == clause && !IsPast(sentence, clause)) {
+    static const WordSet kPerfect = {"has", "have"};
+    const bool is_name = next != "the" && next != "a" && next != "an";
+    constexpr std::size_t kReach = 5;
+    const std::size_t end = std::min(tokens.size(), at + kReach);
+    bool is_event = word != "after" && is_name && at + 2 < end && tokens[at + 2].clause == clause;
+    for (std::size_t i = at + 2; i < end && tokens[i].clause == clause; ++i) {
+      is_event |= kPerfect.contains(LowerTextOf(tokens, i));
+      if (tokens[i].before_colon) break;
+    }
+    if (is_event) return true;
+  }
+  if (word == "when" && next != "the") return kSubjects.contains(next);
   if (!is_first) return false;
   static const WordSet kOrigins = {"by", "with", "in", "at", "here", "below", "above"};
   // "Should be on" has no subject that a condition would have.
@@ -276,6 +293,7 @@ bool BeginsOccasion(const Sentence& sentence, std::size_t at, bool has_sequel) {
     is_state |= kStates.contains(LowerTextOf(tokens, after));
   }
   bool is_only = has_sequel || (clause == tokens.front().clause && clause == tokens.back().clause);
+  if (LowerTextOf(tokens, at - 1) == "only") --at;
   while (at > 0 && is_inside(at - 1)) {
     const std::string before = LowerTextOf(tokens, --at);
     // "It must be off when the electrician comes" names no event to wait for.

@@ -66,7 +66,9 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
     });
   };
   // "I was about to shut it down", but not "I was going to ask you"
-  static const Cue kIntended("was about to|were about to|was going to|were going to");
+  static const Cue kIntended(
+      "was about to|were about to|was going to|were going to|could have|should have|might have|"
+      "would have|ought to have|i will|i ll|we will|we ll|i shall|he will|she will|they will");
   return denies(kNeedless, false) || denies(kForbidden, true) || denies(kIntended, true);
 }
 
@@ -97,7 +99,11 @@ bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
   };
   const std::string word = LowerTextOf(tokens, first);
   if (goes_on && is_past(first + (word == "and" ? 1 : 0))) return true;
-  if (kSubjects.contains(word) && is_past(first + 1)) return true;
+  // "We already flashed it"
+  static const WordSet kAdverbs = {"already", "just", "have", "has", "also"};
+  std::size_t verb = first + 1;
+  while (kAdverbs.contains(LowerTextOf(tokens, verb))) ++verb;
+  if (kSubjects.contains(word) && is_past(verb)) return true;
   // "After the drill somebody powered it off"
   for (std::size_t at = first; at + 1 < end; ++at) {
     const std::string subject = LowerTextOf(tokens, at);
@@ -181,7 +187,7 @@ bool TakesBack(const Sentence& sentence) {
       "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
       "it back|"
       "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
-      "wrong channel");
+      "wrong channel|not today|not now|not this week|not tonight");
   static const WordSet kStates = {"is", "are", "was", "were", "has", "have", "does", "did"};
   static const WordSet kFears = {"not",    "no",     "never", "avoid", "fear",
                                  "afraid", "before", "lest",  "from",  "nobody",

@@ -149,10 +149,8 @@ void NameCandidates::TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
   if (left.size() != 1 || open == tokens.end()) return;
   const auto rule = static_cast<std::size_t>(open - tokens.begin());
   const bool only = std::find(open + 1, tokens.end(), std::nullopt) == tokens.end();
-  const Token& name = sentence_.tokens()[left.front()];
-  const bool is_unlike = !LooksLikeValue(name) && !ShapeOf(name.text).dash;
   if (!only || rules[rule]->kind != "user" || rules[rule]->optional) return;
-  if (!rules[rule]->shaped || !is_unlike) *open = left.front();
+  if (!rules[rule]->shaped) *open = left.front();
 }
 
 Json NameCandidates::Administrator(const Json& captured) const {

@@ -131,7 +131,7 @@ class NameFinder {
     for (const Cue& cue : rule.before) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (several_users_) stated = std::max(stated, ScoreInStatement(match, index, rule));
-        if (match.end > token.first_word) continue;
+        if (match.end > token.first_word || (rule.shaped && !IsObjectOf(match, index))) continue;
         const double said = CueScore(match, index, match.end, token.first_word);
         if (said > 0.0) before = std::max(before, said + kBefore);
       }
@@ -139,12 +139,14 @@ class NameFinder {
     for (const Cue& cue : rule.after) {
       for (const CueMatch& match : cue.FindAll(sentence_)) {
         if (several_users_) stated = std::max(stated, ScoreInStatement(match, index, rule));
-        if (match.begin < token.end_word) continue;
+        if (match.begin < token.end_word || (rule.shaped && !IsFateOf(match, index))) continue;
         after = std::max(after, CueScore(match, index, token.end_word, match.begin));
       }
     }
     if (rule.kind == "user" && IsBeforePassword(index)) after = std::max(after, kPair);
     after = std::max(after, stated - before);
+    // Nobody is deleted by his looks alone.
+    if (rule.shaped && before + after <= 0.0) return -5.0;
     score += before + after;
     if (rule.kind == "tag" && IsOld(token)) score -= 3.0;
     if (rule.kind == "user" && IsPredicate(token)) return -5.0;
@@ -267,6 +269,61 @@ class NameFinder {
     });
   }
 
+  // Returns whether the object of a verb ends with a token: "delete it now", but not "delete its
+  // keys".
+  bool EndsObject(std::size_t at) const {
+    static const WordSet kGoingOn = {
+        "from",       "now",  "please",   "too",         "and",     "for",  "as",
+        "then",       "also", "right",    "completely",  "n",       "at",   "once",
+        "altogether", "/",    "entirely", "immediately", "because", "since"};
+    const std::vector<Token>& tokens = sentence_.tokens();
+    return at + 1 >= tokens.size() || tokens[at + 1].clause != tokens[at].clause ||
+           kGoingOn.contains(absl::AsciiStrToLower(tokens[at + 1].text));
+  }
+
+  // Returns whether a user is what a cue before it deletes, and not what belongs to the user or
+  // comes from it: "delete the keys of x7", "delete x7's keys", "ask x7 whom to delete".
+  bool IsObjectOf(const CueMatch& match, std::size_t index) const {
+    static const WordSet kNaming = {"account", "accounts", "user", "users", "login", "access"};
+    static const WordSet kApart = {"from", "that", "which", "whom", "who", "by", "for", "whose"};
+    const Token& token = sentence_.tokens()[index];
+    if (sentence_.ClauseOf(match.begin) < sentence_.clause_behind_question()) return false;
+    bool names = false;
+    for (std::size_t at = match.begin; at < token.first_word; ++at) {
+      const std::string& text = sentence_.TextAt(at);
+      names |= kNaming.contains(text);
+      if (at >= match.end && (kApart.contains(text) || (text == "of" && !names))) return false;
+    }
+    const std::vector<Token>& tokens = sentence_.tokens();
+    const bool owns = token.text.ends_with("'s") && index + 1 < tokens.size() &&
+                      tokens[index + 1].clause == token.clause;
+    return !owns || kNaming.contains(absl::AsciiStrToLower(tokens[index + 1].text));
+  }
+
+  // Returns whether a cue behind a user says what is to become of it, and not what it does: "x7 may
+  // delete files", "x7, who deleted the logs, stays".
+  bool IsFateOf(const CueMatch& match, std::size_t index) const {
+    static const WordSet kActing = {"may", "can", "who", "which", "wants", "will", "did", "whom"};
+    static const WordSet kLeaving = {"left",    "leave",   "gone",        "retire",
+                                     "retired", "unknown", "superfluous", "obsolete"};
+    const Token& token = sentence_.tokens()[index];
+    if (sentence_.ClauseOf(match.begin) < sentence_.clause_behind_question()) return false;
+    const std::size_t last = sentence_.TokenOf(match.end - 1);
+    if (match.end - match.begin > 1 || kLeaving.contains(sentence_.TextAt(match.begin)))
+      return true;
+    for (std::size_t at = token.end_word; at < match.begin; ++at) {
+      const bool is_same = sentence_.ClauseOf(at) == sentence_.ClauseOf(match.begin);
+      if (is_same && kActing.contains(sentence_.TextAt(at))) return false;
+    }
+    static const WordSet kPronouns = {"it",   "him",  "her",     "them", "em",
+                                      "that", "this", "account", "user"};
+    const std::vector<Token>& tokens = sentence_.tokens();
+    const bool has_pronoun = last + 1 < tokens.size() &&
+                             tokens[last + 1].clause == tokens[last].clause &&
+                             kPronouns.contains(absl::AsciiStrToLower(tokens[last + 1].text));
+    return has_pronoun || EndsObject(last);
+  }
+
   // What a cue counts for a user that its clause or statement has alone, in whatever order
   // ("removal is wanted of x7"), or at which its clause points back: "x7 is not ours, so delete
   // it". A statement without any user goes on about the one before, but deletes nobody without such
@@ -278,6 +335,9 @@ class NameFinder {
     const Token& token = tokens[index];
     const Token& cue = tokens[sentence_.TokenOf(match.begin)];
     if (match.begin < token.end_word && match.end > token.first_word) return 0.0;
+    const bool is_fit = !rule.shaped || (match.begin >= token.end_word ? IsFateOf(match, index)
+                                                                       : IsObjectOf(match, index));
+    if (!is_fit) return 0.0;
     const double said =
         1.2 + 0.8 * static_cast<double>(std::min<std::size_t>(match.end - match.begin, 4));
     const bool is_behind = match.begin >= token.end_word;
@@ -305,10 +365,14 @@ class NameFinder {
     const bool is_next = !HasName([&](std::size_t other, const Token& one) {
       return other > index && one.first_word < match.begin;
     });
-    if (is_next && is_pointing(behind)) return said;
+    // "Leave it" and "remove her lock" delete nobody.
+    static const WordSet kKeeping = {"leave", "leaves", "keep", "keeps"};
+    if (rule.shaped && kKeeping.contains(sentence_.TextAt(match.begin))) return 0.0;
+    if (is_next && is_pointing(behind) && (!rule.shaped || EndsObject(behind))) return said;
     if (cue.clause == token.clause || !is_last) return 0.0;
     for (std::size_t at = 0; at < tokens.size(); ++at) {
-      if (is_pointing(at)) return said;
+      const bool is_before = tokens[at].first_word < match.begin;
+      if (is_pointing(at) && (is_before || !rule.shaped)) return said;
     }
     const bool is_empty =
         !HasName([&](std::size_t, const Token& one) { return one.statement == cue.statement; });

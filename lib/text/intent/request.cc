@@ -50,7 +50,9 @@ bool EndsWithTag(const Sentence& sentence) {
     const bool is_tag = (kAuxiliaries.contains(auxiliary) && kThings.contains(subject)) ||
                         (kOfDeeds.contains(auxiliary) && subject == "you") ||
                         ((auxiliary == "do" || auxiliary == "don't") && kPeople.contains(subject));
-    if (first > 0 && end == first + 2 && is_tag) return true;
+    const bool is_right = sentence.has_question() && end == first + 1 && end == tokens.size() &&
+                          (auxiliary == "right" || auxiliary == "correct");
+    if (first > 0 && ((end == first + 2 && is_tag) || is_right)) return true;
     if (!IsPolite(sentence, clause) && !IsBackground(sentence, clause)) return false;
     end = first;
   }
@@ -80,7 +82,7 @@ bool AsksForNoChange(const Sentence& sentence) {
   static const Cue kAlone(
       "like to know|want to know|inform * whether|tell * whether|know whether|wonder whether|ask "
       "whether|check whether|see "
-      "whether|"
+      "whether|whether to|is dangerous|is risky|is a bad idea|makes no sense|"
       "would be wrong|would be a mistake|would be bad|decide against|"
       "decided against|advise against|refrain from|regret|was dropped|were dropped|"
       "leave * as it|leave * as they|leave * as is|leave * alone|leave * untouched|keep * as it|"
@@ -124,6 +126,10 @@ bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
   // "Eject the image as soon as it has booted" is part of what is asked.
   const bool has_sequel = std::any_of(goal.values().begin(), goal.values().end(),
                                       [](const ValueRule& rule) { return rule.kind == "url"; });
+  static const Cue kSignals(
+      "on my signal|on my call|on my command|on my word|on my mark|upon my|at my signal|at my call|"
+      "at my command|first sign of|in the event of|wait for my|wait for our");
+  if (kSignals.Find(sentence)) return true;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (BeginsCondition(sentence, i) ||
         (BeginsWait(sentence, i, has_sequel) && !IsRemark(sentence, i)) ||

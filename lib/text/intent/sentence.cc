@@ -206,8 +206,10 @@ std::size_t FirstMark(std::string_view text, std::string_view marks) {
 }
 
 bool AsksForInformation(std::string_view text) {
-  static constexpr std::array<std::string_view, 9> kAsking = {
-      "is ", "are ", "was ", "does ", "do ", "did ", "has ", "can i use ", "should i "};
+  static constexpr std::array<std::string_view, 13> kAsking = {
+      "is ",      "are ",           "was ",         "does ",     "do ",
+      "did ",     "has ",           "can i use ",   "should i ", "should we ",
+      "shall i ", "would it hurt ", "do you think "};
   // "Is it possible to", "is there a way to", "do you mind" ask for an action.
   static constexpr std::array<std::string_view, 6> kWondering = {"what ", "which ", "who ",
                                                                  "how ",  "where ", "why "};
@@ -223,7 +225,8 @@ bool AsksForInformation(std::string_view text) {
                        std::none_of(kRequesting.begin(), kRequesting.end(), begins);
   if (wonders) return true;
   return std::any_of(kAsking.begin(), kAsking.end(), begins) &&
-         std::none_of(kRequesting.begin(), kRequesting.end(), begins) &&
+         (lower.starts_with("do you think ") ||
+          std::none_of(kRequesting.begin(), kRequesting.end(), begins)) &&
          FirstMark(lower, "?!;:,") == lower.size() - 1 && lower.find(". ") == lower.npos;
 }
 

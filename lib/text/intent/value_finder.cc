@@ -404,7 +404,12 @@ class ValueFinder {
     return std::any_of(rule.before.begin(), rule.before.end(), [this](const Cue& cue) {
       const std::vector<CueMatch> said = cue.FindAll(sentence_);
       return std::any_of(said.begin(), said.end(), [this](const CueMatch& match) {
-        return IsNegated(sentence_, match.begin);
+        // "Delete nobody", "delete it not"
+        static const Cue kBehind("nobody|nothing|none|it not|him not|her not");
+        const std::vector<CueMatch> behind = kBehind.FindAll(sentence_);
+        return IsNegated(sentence_, match.begin) ||
+               std::any_of(behind.begin(), behind.end(),
+                           [&](const CueMatch& one) { return one.begin == match.end; });
       });
     });
   }

@@ -306,7 +306,7 @@ TEST_CASE("A word with a number behind a hyphen may be a password") {
   REQUIRE(intent.values.at("Password") == "Lisbon-25");
 }
 
-TEST_CASE("The one name that is left beside words of the language is the user that is open") {
+TEST_CASE("The user at whom a clause of deletion points back is the one to delete") {
   const Intent intent = ParseOn(
       "dmtf-catfish",
       "Nobody in the warehouse has heard of legacy_cron, so away with that one. Make simonp "

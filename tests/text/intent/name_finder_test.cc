@@ -72,6 +72,47 @@ TEST_CASE("A cue may stand behind its value") {
   REQUIRE(Found("R7-12 for it, R8-12 be the tag", rules, Words()) == Texts{"R8-12"});
 }
 
+// Rules of one who is deleted, one who becomes an operator and one who is enabled.
+std::vector<ValueRule> AuditRules() {
+  std::vector<ValueRule> rules = {
+      Rule("user", {"delete", "drop"}, {"to be delete", "delete"}, "Rogue"),
+      Rule("user", {"operator"}, {"be operator", "operator"}, "Auditor"),
+      Rule("user", {"enable"}, {"to be enable", "enable"}, "Keeper")};
+  rules.front().shaped = true;
+  return rules;
+}
+
+TEST_CASE("In a list of users a cue counts in its own statement, whichever end it has") {
+  const WordSet words = {"To", "be", "deleted", "Operator", "enabled", "is", "the", "off"};
+  REQUIRE(Found("To be deleted: x7. To be Operator: kim. To be enabled: lea.", AuditRules(),
+                words) == Texts{"x7", "kim", "lea"});
+}
+
+TEST_CASE("A clause that points back speaks of the user before it") {
+  const WordSet words = {"belongs",  "to",  "us",  "Delete", "him",    "her",    "make",
+                         "Operator", "was", "off", "so",     "enable", "please", "is"};
+  REQUIRE(Found("x7 belongs to us. Delete him. kim is Operator. lea was off, so enable her.",
+                AuditRules(), words) == Texts{"x7", "kim", "lea"});
+}
+
+TEST_CASE("Who is to be deleted is the object of a deletion") {
+  const WordSet words = {"Delete",  "the", "keys", "of",    "make", "Operator", "enable",
+                         "may",     "Ask", "whom", "to",    "who",  "logs",     "stays",
+                         "files",   "is",  "here", "leave", "it",   "deleted",  "delete",
+                         "account", "kim", "lea",  "be"};
+  for (const char* const text : {"Delete the keys of x7", "Ask x7 whom to delete",
+                                 "x7 may delete files", "x7, who deleted the logs, stays",
+                                 "x7 is here", "x7 is here, leave it", "Delete x7's keys"}) {
+    INFO(text);
+    REQUIRE(Found(text, AuditRules(), words).front().empty());
+  }
+  for (const char* const text :
+       {"Delete x7", "Delete the account of x7", "x7: delete", "x7 is to be deleted"}) {
+    INFO(text);
+    REQUIRE(Found(text, AuditRules(), words).front() == "x7");
+  }
+}
+
 TEST_CASE("Who stands right before a password is a user, also with a slash between them") {
   const std::vector<ValueRule> rules = {Rule("user", {}), Rule("password", {})};
   REQUIRE(Found("add zoe XK-9!a", rules, Words()) == Texts{"zoe", "XK-9!a"});

@@ -38,6 +38,27 @@ TEST_CASE("A command that is denied or taken back asks for no change") {
   }
 }
 
+TEST_CASE("A tag question or an expectation asks for no change") {
+  for (const char* const text :
+       {"The server should be off by now", "Should be shut down by now, was it",
+        "It is on, isn't it? Thanks.", "They form a mirror, don't they?",
+        "It is to be shut down, right?", "Not yet: shut it down",
+        "The shutdown was done yesterday, just so you know", "I was about to shut it down",
+        "We could have shut it down", "Keep it running, nobody is to shut it down",
+        "Is the LED lit? I am too far away.", "Has it booted from http://a.example/b.iso once?",
+        "Is it on, or has it been shut down?", "Should we shut it down?"}) {
+    INFO(text);
+    REQUIRE(AsksForNoChange(Sentence(text)));
+  }
+  for (const char* const text :
+       {"Shut it down, will you?", "Machine off. Do it.", "Should be on by now: start it",
+        "It should be on by now, please start it", "I was going to ask you to shut it down",
+        "Bring it back, it was shut down", "Which one is it? Make its LED blink."}) {
+    INFO(text);
+    REQUIRE_FALSE(AsksForNoChange(Sentence(text)));
+  }
+}
+
 TEST_CASE("A way to ask is no condition") {
   for (const char* const text : {"If you don't mind, shut the server down gracefully",
                                  "If it could be done, shut the server down gracefully",

@@ -117,4 +117,19 @@ TEST_CASE("A question for information is told from one that asks for an action")
   REQUIRE_FALSE(Sentence("is needed: power on").is_question());
 }
 
+TEST_CASE("A statement ends at a full stop or before an item of a list, and not at a comma") {
+  const Sentence sentence("Delete x7, at once; enable y8. 2) z9 (b) w1");
+  std::string statements;
+  for (const Token& token : sentence.tokens()) statements += std::to_string(token.statement);
+  REQUIRE(statements == "0000113344");
+  REQUIRE(Sentence("Not yet: go").tokens()[1].before_colon);
+  REQUIRE_FALSE(Sentence("Not yet: go").tokens()[0].before_colon);
+}
+
+TEST_CASE("A question at the beginning ends before what is said behind it") {
+  REQUIRE(Sentence("Is the LED on? I am away.").clause_behind_question() == 1);
+  REQUIRE(Sentence("Could you start it? I am away.").clause_behind_question() == 0);
+  REQUIRE(Sentence("Is the LED on?").clause_behind_question() == 0);
+}
+
 }  // namespace shoal::intent
