@@ -10,10 +10,10 @@
 //              "boot_option"; "choice": the one that all choices of the goal share
 //     before, after   cues that stand before or after the value; closer and longer ones count more
 //     optional  whether the goal does without (false)
-//     shaped    of a user: whether a plain word is one only beside a cue, and none where it is one
-//               letter away from a word of the language, as for one that is to be deleted, since
-//               it may be a slip of the finger; a sentence that denies a cue of `before` does not
-//               fit the goal (false)
+//     shaped    of a user: whether one is taken only as the object of a cue, and none where it is
+//               one letter away from a word of the language, as for one that is to be deleted,
+//               since it may be a slip of the finger; a sentence that denies a cue of `before`, or
+//               does not say all of `about`, does not fit the goal (false)
 //     file      of an address: "image" (an ISO), "firmware" or "none", by the ending of its path;
 //               for goals with several addresses
 //     host      of an address: whether a host alone is enough, from which the goal's slot makes one
