@@ -33,8 +33,8 @@ class NameCandidates {
   std::vector<std::size_t> Find(const GoalSentence& rules,
                                 const std::vector<NameMatch>& attributes) const;
 
-  // When one user and one candidate are left, they belong together, unless the user must look like
-  // a name and does not. Words of the language are left only where there is nothing else, and so
+  // When one user and one candidate are left, they belong together, unless the user's rule is
+  // `shaped`. Words of the language are left only where there is nothing else, and so
   // are plain words beside what looks like a name. `tokens` has the token of each rule's value.
   void TakeOnlyOneLeft(const std::vector<const ValueRule*>& rules,
                        const std::vector<std::size_t>& candidates,
