@@ -12,8 +12,8 @@
 //
 // "before" holds what the host showed right before the request, by "<uri> <pointer>", and "made"
 // maps the twin's URIs of new resources to those of the host. Every record is on the disk before
-// Append returns, so a "send" is there before its request leaves. A last line that was cut off is
-// dropped. At most one process uses a log at a time. Not thread-safe.
+// Append returns, so a "send" is there before its request leaves. A last line that was torn is cut
+// off, before anything is read. At most one process uses a log at a time. Not thread-safe.
 #pragma once
 
 #include <cstdint>

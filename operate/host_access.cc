@@ -52,7 +52,10 @@ absl::Status FillConnection(const HostAccess& access, const http::Url& url,
     SHOAL_ASSIGN_OR_RETURN(crawl.connection.tls, http::ClientTls({.authority_file = access.ca_file,
                                                                   .verify = !access.insecure}));
   }
-  if (access.user.empty()) return absl::OkStatus();
+  if (access.user.empty()) {
+    if (access.password_file.empty()) return absl::OkStatus();
+    return runtime::InvalidArgument("password file " + access.password_file + " needs a user");
+  }
   if (access.password_file.empty()) {
     return runtime::InvalidArgument("user " + access.user + " needs a password file");
   }

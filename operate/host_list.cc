@@ -50,7 +50,11 @@ absl::StatusOr<std::vector<ListedHost>> ReadHosts(const std::string& path,
   if (tables.hosts.empty()) {
     return runtime::InvalidArgument(path + " lists no host: there is no [[do.host]]");
   }
-  for (const ListedHost& host : tables.hosts) SHOAL_RETURN_IF_ERROR(CheckHost(host, usual));
+  for (ListedHost& host : tables.hosts) {
+    SHOAL_RETURN_IF_ERROR(CheckHost(host, usual));
+    // The usual password is of no use to a host where nobody logs in.
+    if (host.access.user.empty()) host.access.password_file.clear();
+  }
   return std::move(tables.hosts);
 }
 

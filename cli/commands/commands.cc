@@ -57,10 +57,9 @@ void AddSharedFlags(CLI::App& command, TrainFlags& flags) {
       ->check(CLI::IsMember({"http", "inprocess", "host"}));
   command.add_option(
       "--device", flags.device,
-      "where policy, updates and language models compute: auto, cpu, cuda or "
-      "cuda:<n>; or several devices on which the policy acts, cuda:* or a list with "
-      "commas, and then updates and language models compute on GPUs as with cuda, or "
-      "on the first of the list; default: what FILE says");
+      "where policy, updates and language models compute: auto, cpu, cuda or cuda:<n>. With cuda:* "
+      "or a list with commas the policy acts on all of them; updates and language models then take "
+      "cuda, or the first of the list. Default: what FILE says");
   command.add_option("--preset", flags.preset,
                      "settings of an algorithm, over the file: a name of `shoal presets`, or the "
                      "path of a .toml file");

@@ -31,6 +31,7 @@
 #include "redfish/capture/capture_path.h"
 #include "redfish/capture/capture_roles.h"
 #include "redfish/capture/uri.h"
+#include "redfish/discovery/service_url.h"
 #include "rl/demonstrations/demonstration_file.h"
 #include "text/embedding/adapter.h"
 #include "text/embedding/encoder_source.h"
@@ -307,13 +308,16 @@ void ForgetPorts(runtime::ClusterOptions& cluster) {
   }
 }
 
+// Checks how the host is reached before a run is made, whose files would keep a password in a URL.
 // An evaluator is a process with a budget of its own, which would change the host beside the actor.
-absl::Status CheckHostEvaluations(const TrainFlags& flags, const TrainOptions& train,
-                                  const EffectiveConfig& config) {
+absl::Status CheckHost(const TrainFlags& flags, const TrainOptions& train,
+                       const EffectiveConfig& config) {
+  if (config.Text("environment.access") != "host") return absl::OkStatus();
+  const std::string url = config.Text("environment.host.url").value_or("");
+  if (!url.empty()) SHOAL_RETURN_IF_ERROR(discovery::ParseServiceUrl(url).status());
   const bool judges = flags.purpose == Purpose::kTrain &&
                       (train.evaluate_every_seconds > 0 || train.evaluate_every_steps > 0);
-  const bool changes = config.Text("environment.access") == "host" &&
-                       !config.Texts("environment.host.methods").empty();
+  const bool changes = !config.Texts("environment.host.methods").empty();
   if (!judges || !changes) return absl::OkStatus();
   return runtime::InvalidArgument(
       "environment.host.methods lets one environment change the host, and evaluations beside "
@@ -358,7 +362,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> overrides, OverridesOf(flags));
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
-  SHOAL_RETURN_IF_ERROR(CheckHostEvaluations(flags, own.train, asked));
+  SHOAL_RETURN_IF_ERROR(CheckHost(flags, own.train, asked));
   SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));
   const bool mockserver = NeedsMockserver(asked);
   const bool learns = flags.purpose != Purpose::kEvaluate;

@@ -477,19 +477,19 @@ std::vector<MeteredResource> Cluster::Resources() const {
   machines_.AddResources(resources);
   const auto add = [&resources](const std::string& name, const auto& all, const auto& program_of) {
     double threads = 0;
-    double process = 0;
-    double device = 0;
+    double occupied = 0;
+    double on_devices = 0;
     double devices = 0;
     for (const auto& one : all) {
       const SimulatedProgram& program = program_of(one);
       threads += static_cast<double>(program.process.threads());
-      process += program.process.occupied_seconds();
-      device += program.on_device.occupied_seconds();
+      // A thread waits for its device, which others may be using.
+      occupied += program.process.occupied_seconds() + program.on_device.occupied_seconds();
+      on_devices += program.devices.busy_seconds();
       devices += program.devices.processors();
     }
-    // A thread waits for its device.
-    resources.push_back({"threads of " + name, process + device, threads});
-    resources.push_back({"device of " + name, device, devices});
+    resources.push_back({"threads of " + name, occupied, threads});
+    resources.push_back({"device of " + name, on_devices, devices});
   };
   const auto self = [](const std::unique_ptr<SimulatedProgram>& one) -> const SimulatedProgram& {
     return *one;

@@ -2,6 +2,7 @@
 #include "operate/audit_log.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 
 #include "operate/announcement.h"
@@ -100,6 +101,15 @@ TEST_CASE("a log counts the requests that may have been sent, and those that nev
   REQUIRE(log->last()->unsent() == 1);
 }
 
+TEST_CASE("a log is readable by its owner alone") {
+  const doubles::TemporaryFolder folder;
+  doubles::ManualClock clock;
+  const std::string path = folder.At("host.jsonl");
+  REQUIRE(AuditLog::Open(path, clock).ok());
+  using std::filesystem::perms;
+  REQUIRE(std::filesystem::status(path).permissions() == (perms::owner_read | perms::owner_write));
+}
+
 TEST_CASE("a record that the disk has no room for leaves no part of itself behind") {
   const doubles::TemporaryFolder folder;
   doubles::ManualClock clock;
@@ -107,11 +117,13 @@ TEST_CASE("a record that the disk has no room for leaves no part of itself behin
   const auto log = AuditLog::Open(path, clock).value();
   REQUIRE(log->Append({{"record", "interrupted"}}).ok());
   const std::string before = runtime::ReadFile(path).value();
+  absl::Status refused;
   {
     const doubles::FileSizeLimit full(before.size() + 20);
-    REQUIRE_FALSE(log->Append({{"record", "send"}, {"step", 0}}).ok());
-    REQUIRE(runtime::ReadFile(path).value() == before);
+    refused = log->Append({{"record", "send"}, {"step", 0}});
   }
+  REQUIRE_FALSE(refused.ok());
+  REQUIRE(runtime::ReadFile(path).value() == before);
   REQUIRE_FALSE(log->last());
   REQUIRE(log->Append({{"record", "interrupted"}}).ok());
   REQUIRE(runtime::ReadFile(path).value() == before + before);

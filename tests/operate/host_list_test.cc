@@ -119,6 +119,8 @@ TEST_CASE("the options of a listed host name its place where they are wrong") {
                    "hosts.toml:9: a.lab:443 is listed before, at --host"));
   REQUIRE(Contains(refusal({.url = "c.lab", .access = {.user = "root", .insecure = true}}),
                    "hosts.toml:9: user root needs a password file"));
+  REQUIRE(Contains(refusal({.url = "c.lab", .access = {.password_file = password}}),
+                   "hosts.toml:9: password file " + password + " needs a user"));
   const HostAccess lost = {.user = "root", .password_file = "no/such/file", .insecure = true};
   REQUIRE(Contains(refusal({.url = "c.lab", .access = lost}), "hosts.toml:9: "));
   REQUIRE(Contains(refusal({.url = "c.lab", .access = {.ca_file = password}}), "hosts.toml:9: "));

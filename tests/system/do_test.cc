@@ -508,6 +508,13 @@ TEST_CASE("a host that is an environment is read and nothing is done to it", "[d
   INFO(judged.output);
   REQUIRE(judged.code == 2);
   REQUIRE(judged.Says("set train.evaluate_every_seconds"));
+
+  // A run would keep the password.
+  const EndedRun revealing = RunToEnd(
+      With(arguments, {"--set", "environment.host.url=\"https://root:calvin@127.0.0.1:1\""}));
+  INFO(revealing.output);
+  REQUIRE(revealing.code == 2);
+  REQUIRE_FALSE(revealing.Says("calvin"));
   host.End();
 }
 

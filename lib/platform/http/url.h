@@ -31,7 +31,7 @@ absl::StatusOr<Url> ParseUrl(std::string_view text);
 
 // Returns a URL, or what was meant to be one, as texts may show it: "***" stands for whatever may
 // be a user's name and password, which is all before the last "@". A password may hold any other
-// character of a URL that is written wrongly.
+// character of a URL that is written wrongly. Without an "@" nothing is left out.
 std::string WithoutUser(std::string_view text);
 // Returns INVALID_ARGUMENT "URL "text": why" without the user, for a caller's own checks.
 absl::Status WrongUrl(std::string_view text, const std::string& why);

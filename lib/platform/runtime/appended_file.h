@@ -24,10 +24,10 @@ class AppendedFile {
  public:
   // Opens `path`, or makes it. A last line without its newline was torn by a crash and is cut off.
   static absl::StatusOr<std::unique_ptr<AppendedFile>> Open(const std::string& path);
-  // Does so once no other process can: FAILED_PRECONDITION where one has opened it so. Makes its
+  // Does so for this process alone: FAILED_PRECONDITION while another has it open so. Makes its
   // folder, too, and a new file with the permissions `mode`.
   static absl::StatusOr<std::unique_ptr<AppendedFile>> OpenAlone(const std::string& path,
-                                                                 mode_t mode = 0644);
+                                                                 mode_t mode);
   ~AppendedFile();
   AppendedFile(const AppendedFile&) = delete;
   AppendedFile& operator=(const AppendedFile&) = delete;

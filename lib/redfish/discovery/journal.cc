@@ -31,7 +31,7 @@ std::optional<Json> ParseLine(std::string_view line) {
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path, const Json& header,
                                                        bool fresh) {
-  SHOAL_ASSIGN_OR_RETURN(auto file, runtime::AppendedFile::OpenAlone(path));
+  SHOAL_ASSIGN_OR_RETURN(auto file, runtime::AppendedFile::OpenAlone(path, 0644));
   if (fresh) SHOAL_RETURN_IF_ERROR(file->CutTo(0));
   std::unique_ptr<Journal> journal(new Journal(path, std::move(file)));
   SHOAL_RETURN_IF_ERROR(journal->Start(header));

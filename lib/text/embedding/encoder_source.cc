@@ -23,11 +23,11 @@ std::string EncoderSource::adapter_folder() const {
 void EncoderSource::Visit(runtime::Visitor& visitor) {
   visitor.Knob(
       "encoder", encoder,
-      {.help =
-           "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
-           "sentence:<folder>; state or state:<folder>; both, both:<preset or folder>, "
-           "both:sentence or both:sentence:<folder>, lexical and another side by side; tuned or "
-           "tuned:<folder>, an adapter by `encoder tune` beside what it was trained on"});
+      {.help = "what makes vectors of texts: lexical; gpt2:<preset or folder>; sentence or "
+               "sentence:<folder>; state or state:<folder>; both, both:<preset or folder>, "
+               "both:sentence, both:state or one of these with a :<folder>, lexical and another "
+               "side by side; tuned or tuned:<folder>, an adapter by `encoder tune` beside what it "
+               "was trained on"});
   visitor.Knob("body_encoder", body_encoder,
                {.help = "what makes vectors of the bodies of responses, with the same values; "
                         "empty: encoder. policy.body_size says how long they are"});

@@ -83,6 +83,7 @@ TEST_CASE("an inference server acts on as many devices as it has, if they are di
   REQUIRE(steps({}) == Approx(32 / 1800e-6).epsilon(0.01));
   REQUIRE(steps({.replicas = 2, .devices = 2}) == Approx(2 * 16 / 1000e-6).epsilon(0.01));
   REQUIRE(steps({.replicas = 2, .devices = 1}) == Approx(16 / 1000e-6).epsilon(0.01));
+  REQUIRE(ShareOf(Run(cluster, options), "device of inference") == Approx(1).epsilon(0.01));
 }
 
 TEST_CASE("rows wait for others as long as the delay, unless a batch is full") {

@@ -56,12 +56,12 @@ TEST_CASE("one process alone opens a file so, and its torn line stays while that
   REQUIRE((info.st_mode & 0777) == 0600);
   REQUIRE(file->Append("one\n").ok());
   std::ofstream(path, std::ios::app) << "tw";
-  const absl::Status second = AppendedFile::OpenAlone(path).status();
+  const absl::Status second = AppendedFile::OpenAlone(path, 0600).status();
   REQUIRE(absl::IsFailedPrecondition(second));
   REQUIRE(Message(second).find(path) != std::string::npos);
   REQUIRE(ReadFile(path).value() == "one\ntw");
   file.reset();
-  REQUIRE(AppendedFile::OpenAlone(path).value()->size() == 4);
+  REQUIRE(AppendedFile::OpenAlone(path, 0600).value()->size() == 4);
   REQUIRE(ReadFile(path).value() == "one\n");
 }
 
