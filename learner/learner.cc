@@ -143,6 +143,9 @@ absl::Status Learner::Publish(bool save) {
   parts.published_number = TrainedNumber();
   parts.sampler->SetCurrentVersion(parameters::ToProto(parts.version));
   if (rank() != 0) return absl::OkStatus();
+  // The last version of a run is published again at its end, and still says the same.
+  if (parts.published != parts.version) parts.published_with_checkpoint = IsCheckpointOwed();
+  parts.published = parts.version;
   SHOAL_ASSIGN_OR_RETURN(
       std::string bytes,
       parts.trainer->SerializeParameters(
@@ -150,7 +153,7 @@ absl::Status Learner::Publish(bool save) {
            {"epoch", std::to_string(parts.version.epoch)},
            {"step", std::to_string(parts.version.step)},
            {"update", std::to_string(TrainedNumber())},
-           {"checkpoint", IsCheckpointOwed() ? "1" : "0"},
+           {"checkpoint", parts.published_with_checkpoint ? "1" : "0"},
            {"encoder_version", parts.encoder_version}}));
   // The version is what was rounded, in files and wherever it is fetched or evaluated.
   if (setup_.learner.publishes_halves()) {

@@ -94,6 +94,9 @@ struct Learner::Parts {
   // began.
   std::int64_t published_number = -1;
   std::int64_t epoch_number = -1;
+  // Rank 0's last published version, and whether that said that there is a checkpoint of it.
+  std::optional<parameters::Version> published;
+  bool published_with_checkpoint = false;
   std::string encoder_version;
   EpisodeReturns episodes;
   // As this rank hears of them, since the last rollback.

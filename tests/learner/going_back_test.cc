@@ -14,7 +14,9 @@
 #include "learner/learner.h"
 #include "learner/unrolls/quarantine.h"
 #include "platform/runtime/atomic_file.h"
+#include "rl/model/safetensors.h"
 #include "rl/parameters/evaluation_report.h"
+#include "rl/parameters/parameters_file.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/small_learner.h"
 #include "tests/replay/shard_server.h"
@@ -149,6 +151,31 @@ TEST_CASE("a checkpoint that is later than the best evaluation does not pass for
   std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
   for (int update = keeps_best ? 6 : 4; update <= 8; ++update) expected.push_back(update);
   REQUIRE(UpdatesOf(setup) == expected);
+}
+
+TEST_CASE("in lock step the last version says at the end of training, too, that it is saved") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  // The sixth round is undone, and the checkpoint of update 6 waits for the last update.
+  Insert(shard.shard(), 1, 0, 20, 1);
+  Insert(shard.shard(), 1, 20, 4, kTooMuch);
+  Insert(shard.shard(), 1, 24, 8, 1);
+  LearnerSetup setup = RollingBackAtOnce(folder, shard);
+  setup.run.deterministic = true;
+  setup.learner.updates = 7;
+  setup.learner.breaker.max_skips = 3;
+  setup.learner.breaker.soften_skips = 1;
+  setup.learner.breaker.soften_updates = 2;
+  const absl::Status end = RunAlone(setup, {});
+  INFO(end);
+  REQUIRE(end.ok());
+  REQUIRE(NewestCheckpoint(setup) == 7);
+  const auto last = parameters::ParametersFolder(setup.run.path() + "/parameters").LoadNewest();
+  REQUIRE(last.ok());
+  const auto view = model::SafetensorsView::Parse(*last->bytes);
+  REQUIRE(view.ok());
+  REQUIRE(view->metadata().at("update") == "7");
+  REQUIRE(view->metadata().at("checkpoint") == "1");
 }
 
 TEST_CASE("a checkpoint that was due while learning was softened is saved once it is not") {
