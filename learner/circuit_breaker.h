@@ -100,7 +100,8 @@ struct CircuitBreakerOptions {
   void Visit(runtime::Visitor& visitor);
 };
 
-// What the breaker looks at. It has no pointers, so its bytes can be sent to other ranks.
+// What the breaker looks at, and what rank 0 says along with it. It has no pointers, so its bytes
+// can be sent to other ranks.
 struct UpdateVitals {
   // The number of the parameters that the update began with, as checkpoints are numbered.
   std::int64_t begins_with = 0;
@@ -124,6 +125,9 @@ struct UpdateVitals {
   // The evaluations since the last update, and the mean return of the newest one.
   std::int64_t evaluations = 0;
   double evaluation_return = 0;
+  // Not looked at: whether the best checkpoints are kept, which decides what all ranks save and go
+  // back to.
+  bool keeps_best = false;
 };
 
 enum class Symptom {

@@ -343,18 +343,19 @@ absl::Status Learner::AfterUpdate() {
   if (parts.verdict.softens) ReportSoftening();
   if (parts.quarantine_waits) SHOAL_RETURN_IF_ERROR(WriteQuarantine());
   parts.recent_returns.Add(parts.record.episodes);
-  // Later parameters are others than what was evaluated. In lock step a version says beforehand
-  // whether there is a checkpoint of it.
-  const bool was_evaluated = parts.evaluation_return && options.keep_best_checkpoints > 0 &&
-                             parts.breaker->healthy() && !setup_.run.deterministic;
-  if (IsCheckpointDue()) parts.checkpoint_was_due = true;
-  // All ranks count versions alike, so no clock may decide whether there is a new one.
-  const bool checkpoint_due = IsCheckpointOwed() || was_evaluated;
-  const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
   if (parts.joined != nullptr) {
     parts.is_checkpoint_time = IsCheckpointTime();
     if (parts.checkpoints->written()) SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
   }
+  // An evaluation is not worth a wait for the disk. In lock step a version says beforehand whether
+  // there is a checkpoint of it.
+  const bool saves_evaluated = parts.evaluation_return && parts.keeps_best &&
+                               parts.breaker->healthy() && !parts.checkpoints->under_way() &&
+                               !setup_.run.deterministic;
+  if (IsCheckpointDue()) parts.checkpoint_was_due = true;
+  // All ranks count versions alike, so no clock may decide whether there is a new one.
+  const bool checkpoint_due = IsCheckpointOwed() || saves_evaluated;
+  const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
   const bool checkpoint =
       parts.breaker->healthy() && (checkpoint_due || (publishes && parts.is_checkpoint_time));
   if (publishes) {

@@ -16,9 +16,10 @@
 // numbers of rank 0, which others also tell what evaluations returned (proto/evaluation.proto).
 // What it condemns reaches neither parameters nor versions. While a symptom goes on, all ranks
 // train at a lower learning rate and with a higher penalty on the KL, if there is one. A rollback
-// loads the newest checkpoint from before the symptom, or where returns show it the one that
-// evaluations returned most of. Without one from before, it is the oldest there is. What it
-// condemns is written before it loads, so a learner that dies on the way goes back to the same one.
+// loads the newest checkpoint from before the symptom, or where returns show it and the best are
+// kept the one that evaluations returned most of. Without one from before, it is the oldest there
+// is. What it condemns is written before it loads, so a learner that dies on the way goes back to
+// the same one.
 // Checkpoints are written only of healthy parameters. Versions that were published after that
 // checkpoint are excluded from replay and from what this learner trains on (unrolls/quarantine.h),
 // later checkpoints are removed, and publication goes on under the next epoch, or where the disk
@@ -210,7 +211,7 @@ class Learner {
   absl::Status Tolerate(const absl::Status& saved, const std::string& what);
   // Whether the number of updates asks for a checkpoint.
   bool IsCheckpointDue() const;
-  // Whether it does so now, or did while parameters were not healthy.
+  // Whether parameters are healthy, and it does so now or did since a checkpoint was last begun.
   bool IsCheckpointOwed() const;
   bool IsCheckpointTime() const;
   // Tells all ranks which versions and unrolls the folder of each knows of.

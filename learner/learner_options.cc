@@ -64,9 +64,13 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                         "differs from the version that it holds, exactly; float16_delta does both",
                 .choices = {"float32", "float16", "delta", "float16_delta"}});
   visitor.Knob("checkpoint_every_updates", checkpoint_every_updates,
-               {.help = "updates between checkpoints", .unit = "updates", .min = 1, .max = kMany});
+               {.help = "updates between checkpoints; learner.keep_best_checkpoints adds some",
+                .unit = "updates",
+                .min = 1,
+                .max = kMany});
   visitor.Knob("checkpoint_every_seconds", checkpoint_every_seconds,
-               {.help = "time between checkpoints, where updates are slow",
+               {.help = "time between checkpoints, where updates are slow; "
+                        "learner.keep_best_checkpoints adds some",
                 .unit = "seconds",
                 .min = 0.1,
                 .max = kMany});
@@ -75,11 +79,13 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .unit = "checkpoints",
                 .min = 1,
                 .max = 10000});
-  visitor.Knob("keep_best_checkpoints", keep_best_checkpoints,
-               {.help = "checkpoints with the highest returns that are kept besides the newest",
-                .unit = "checkpoints",
-                .min = 0,
-                .max = 10000});
+  visitor.Knob(
+      "keep_best_checkpoints", keep_best_checkpoints,
+      {.help = "checkpoints with the highest returns that are kept besides the newest; with any, "
+               "evaluations have checkpoints saved, too",
+       .unit = "checkpoints",
+       .min = 0,
+       .max = 10000});
   visitor.Knob("keep_parameters", keep_parameters,
                {.help = "newest parameter files kept, besides the initial one",
                 .unit = "files",

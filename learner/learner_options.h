@@ -56,8 +56,8 @@ struct LearnerOptions {
   double checkpoint_every_seconds = 2;
   // How many of the newest checkpoints are kept.
   std::int64_t keep_checkpoints = 3;
-  // How many of those with the highest returns are kept besides, however old they are. A rollback
-  // reaches no further back than both.
+  // How many of those with the highest returns are kept besides, however old they are. With any,
+  // evaluations have checkpoints saved, too. A rollback reaches no further back than both.
   std::int64_t keep_best_checkpoints = 0;
   // How many of the newest parameter files are kept, besides the run's initial one.
   std::int64_t keep_parameters = 3;

@@ -152,6 +152,7 @@ absl::Status Learner::Start() {
     TakeEvaluations();
     vitals.evaluations = static_cast<std::int64_t>(parts_->evaluations.size());
     if (vitals.evaluations > 0) vitals.evaluation_return = parts_->evaluations.back().mean_return;
+    vitals.keeps_best = setup_.learner.keep_best_checkpoints > 0;
     return Judge(vitals);
   });
   parts.epoch_number = TrainedNumber();

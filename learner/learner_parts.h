@@ -101,8 +101,10 @@ struct Learner::Parts {
   EpisodeReturns episodes;
   // As this rank hears of them, since the last rollback.
   RecentReturns recent_returns;
-  // What the newest evaluation returned by which the last update that counts was judged, if there
-  // was one.
+  // Whether rank 0 keeps the best checkpoints, as it said when an update was judged last.
+  bool keeps_best = false;
+  // What the newest of the evaluations returned that the last update to count was told of. Nothing
+  // where it was told of none.
   std::optional<double> evaluation_return;
   double environment_steps = 0;
   // The newest checkpoint that counts, and the one that is under way.
@@ -110,7 +112,7 @@ struct Learner::Parts {
   SavedState saving;
   // Whether this run has a checkpoint of its own that the loss of one folder would leave.
   bool has_checkpoint = false;
-  // Whether the number of updates has asked for one since the last, when none could be saved.
+  // Whether the number of updates has asked for a checkpoint since one was last begun.
   bool checkpoint_was_due = false;
   // Whether the time between checkpoints was over when the round began.
   bool is_checkpoint_time = false;

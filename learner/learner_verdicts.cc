@@ -73,6 +73,7 @@ absl::Status Learner::Judge(const UpdateVitals& vitals) {
   UpdateVitals agreed = vitals;
   SHOAL_RETURN_IF_ERROR(
       parts.reducer->Broadcast(std::as_writable_bytes(std::span(&agreed, std::size_t{1}))));
+  parts.keeps_best = agreed.keeps_best;
   parts.verdict = parts.breaker->Judge(agreed);
   // An update that is skipped says nothing of them.
   if (parts.verdict.action != BreakerAction::kSkip) parts.evaluations.clear();
@@ -142,8 +143,9 @@ absl::Status Learner::Obey(const absl::Status& failure) {
 absl::Status Learner::RollBack(const Verdict& verdict) {
   Parts& parts = *parts_;
   SHOAL_RETURN_IF_ERROR(Tolerate(Settle(), "checkpoint"));
-  training::CheckpointChoice choice{.rather_up_to = verdict.healthy_number,
-                                    .rather_best = IsOfReturns(*verdict.symptom)};
+  training::CheckpointChoice choice{
+      .rather_up_to = verdict.healthy_number,
+      .rather_best = parts.keeps_best && IsOfReturns(*verdict.symptom)};
   SHOAL_ASSIGN_OR_RETURN(parts.saved, TargetOf(choice));
   // First, so that a learner that dies here and starts again goes back as well.
   SHOAL_RETURN_IF_ERROR(Condemn(parts.saved));

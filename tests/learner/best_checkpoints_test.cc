@@ -5,15 +5,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "learner/learner.h"
 #include "learner/unrolls/episode_returns.h"
+#include "rl/collectives/gradient_reducer.h"
 #include "rl/parameters/evaluation_report.h"
 #include "rl/training/checkpoint_folder.h"
 #include "tests/doubles/full_disk.h"
+#include "tests/doubles/ranks.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/learner/small_learner.h"
 #include "tests/replay/shard_server.h"
@@ -134,6 +138,79 @@ TEST_CASE("no checkpoint has the return of an evaluation that was heard some upd
                                      {0, std::nullopt},
                                      {3, std::nullopt},
                                      {6, MeanReturn{.value = 100, .is_of_evaluation = true}}});
+}
+
+// As if another rank were always still writing its part of a checkpoint.
+class BesideSlowDisk final : public ThrowingReducer {
+ public:
+  using ThrowingReducer::ThrowingReducer;
+  absl::Status AllReduceSum(std::span<float> values) override {
+    return ThrowingReducer::AllReduceSum(values);
+  }
+  absl::Status AllReduceSum(std::span<double> values) override {
+    // Of unrolls, of ranks that stop, and of those that write.
+    if (values.size() == 3) values[2] += 1;
+    return ThrowingReducer::AllReduceSum(values);
+  }
+};
+
+TEST_CASE("an evaluation has no checkpoint saved while another one is still being written") {
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.keep_checkpoints = 10;
+  setup.learner.keep_best_checkpoints = 1;
+  setup.learner.checkpoint_every_updates = 3;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  setup.learner.updates = 6;
+  const auto on_sum = [&](int sum) {
+    if (sum != 5) return;
+    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
+                                       {.version = {1, 4}, .mean_return = 100, .episodes = 20},
+                                       std::chrono::seconds(30))
+                .ok());
+  };
+  collectives::SingleRank alone;
+  const auto learner = Learner::Create(setup, std::make_unique<BesideSlowDisk>(alone, 0, on_sum));
+  REQUIRE(learner.ok());
+  REQUIRE((*learner)->Run().ok());
+  const auto returns = SavedReturns(setup);
+  REQUIRE(returns.contains(3));
+  REQUIRE(returns.contains(6));
+  REQUIRE_FALSE(returns.contains(5));
+}
+
+TEST_CASE("whether evaluations have checkpoints saved is what rank 0 says, on all ranks") {
+  const bool first_keeps = GENERATE(false, true);
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  Fill(shard.shard(), 1);
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.keep_checkpoints = 10;
+  setup.learner.checkpoint_every_updates = 100;
+  setup.learner.checkpoint_every_seconds = 1e6;
+  const auto ends =
+      doubles::TryRanks(kRanks, [&](std::size_t rank, collectives::GradientReducer& group) {
+        LearnerSetup own = setup;
+        own.learner.keep_best_checkpoints = (rank == 0) == first_keeps ? 1 : 0;
+        auto member = std::make_unique<ThrowingReducer>(group, 0, [&setup, rank](int sum) {
+          if (rank != 0 || sum != 2) return;
+          parameters::SendEvaluation(setup.learner.listen, "a test",
+                                     {.version = {1, 1}, .mean_return = 100, .episodes = 20},
+                                     std::chrono::seconds(30))
+              .IgnoreError();
+        });
+        SHOAL_ASSIGN_OR_RETURN(const auto learner, Learner::Create(own, std::move(member)));
+        return learner->Run();
+      });
+  for (const absl::Status& end : ends) {
+    INFO(end);
+    REQUIRE(end.ok());
+  }
+  REQUIRE(SavedReturns(setup).contains(2) == first_keeps);
 }
 
 TEST_CASE("where the disk has no room as an evaluation is heard, no later checkpoint is given it") {

@@ -142,14 +142,29 @@ TEST_CASE("a checkpoint that is later than the best evaluation does not pass for
   setup.learner.breaker.evaluation_patience = 2;
   setup.learner.breaker.soften_updates = 0;
   setup.learner.keep_best_checkpoints = keeps_best ? 1 : 0;
-  // The evaluation in update 5 is the best and the last that is good, and there is a checkpoint of
-  // update 6.
-  RunWithEvaluations(setup, {{2, {.version = {1, 1}, .mean_return = 90, .episodes = 20}},
-                             {5, {.version = {1, 4}, .mean_return = 100, .episodes = 20}},
+  setup.learner.checkpoint_every_updates = 6;
+  // The evaluation in update 5 is the only one that is good, and there is a checkpoint of update 6.
+  RunWithEvaluations(setup, {{5, {.version = {1, 4}, .mean_return = 100, .episodes = 20}},
                              {7, {.version = {1, 6}, .mean_return = 10, .episodes = 20}},
                              {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}});
   std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
-  for (int update = keeps_best ? 6 : 4; update <= 8; ++update) expected.push_back(update);
+  for (int update = keeps_best ? 6 : 1; update <= 8; ++update) expected.push_back(update);
+  REQUIRE(UpdatesOf(setup) == expected);
+}
+
+TEST_CASE("a checkpoint that happens to be evaluated is gone back to only if the best are kept") {
+  const bool keeps_best = GENERATE(false, true);
+  const doubles::TemporaryFolder folder;
+  replay::ShardServer shard({.name = "unrolls"});
+  LearnerSetup setup = JudgedByEvaluations(folder, shard);
+  setup.learner.keep_best_checkpoints = keeps_best ? 1 : 0;
+  // The checkpoint of update 3 has the return of an evaluation, that of update 6 has none, and both
+  // are from before the symptom.
+  RunWithEvaluations(setup, {{3, {.version = {1, 2}, .mean_return = 100, .episodes = 20}},
+                             {7, {.version = {1, 6}, .mean_return = 90, .episodes = 20}},
+                             {8, {.version = {1, 7}, .mean_return = 10, .episodes = 20}}});
+  std::vector<int> expected = {1, 2, 3, 4, 5, 6, 7, 0};
+  for (int update = keeps_best ? 4 : 7; update <= 8; ++update) expected.push_back(update);
   REQUIRE(UpdatesOf(setup) == expected);
 }
 

@@ -35,7 +35,7 @@ inline constexpr float kTooMuch = std::numeric_limits<float>::max();
 // A member of a group whose sum of floats, which happens once in an update here, throws at one
 // update. To the trainer this is an exception of torch on this rank alone. It can also tell of each
 // such sum, and fail those of doubles from some moment on.
-class ThrowingReducer final : public collectives::GradientReducer {
+class ThrowingReducer : public collectives::GradientReducer {
  public:
   using OnSum = std::function<void(int sum)>;
   using HasDied = std::function<bool()>;
