@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace shoal::replay::durability {
 namespace {
@@ -71,14 +72,13 @@ class PayloadFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
 
   IOStatus Read(std::uint64_t offset, std::size_t bytes, const IOOptions& options,
                 rocksdb::Slice* result, char* scratch, IODebugContext* debug) const override {
-    if (bytes < kLargeRead || IsCached(cached_, offset, bytes)) {
-      // The other way tells why something fails.
-      if (const auto read = ReadThroughCache(cached_, offset, bytes, scratch)) {
-        *result = rocksdb::Slice(scratch, *read);
-        return IOStatus::OK();
-      }
-    }
-    return FSRandomAccessFileOwnerWrapper::Read(offset, bytes, options, result, scratch, debug);
+    const bool cached_first = bytes < kLargeRead || IsCached(cached_, offset, bytes);
+    if (cached_first && ReadCached(offset, bytes, result, scratch)) return IOStatus::OK();
+    // This one tells why something fails.
+    IOStatus status =
+        FSRandomAccessFileOwnerWrapper::Read(offset, bytes, options, result, scratch, debug);
+    if (status.ok() || cached_first) return status;
+    return ReadCached(offset, bytes, result, scratch) ? IOStatus::OK() : status;
   }
   IOStatus MultiRead(rocksdb::FSReadRequest* requests, std::size_t count, const IOOptions& options,
                      IODebugContext* debug) override {
@@ -91,6 +91,13 @@ class PayloadFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
   }
 
  private:
+  bool ReadCached(std::uint64_t offset, std::size_t bytes, rocksdb::Slice* result,
+                  char* scratch) const {
+    const auto read = ReadThroughCache(cached_, offset, bytes, scratch);
+    if (read) *result = rocksdb::Slice(scratch, *read);
+    return read.has_value();
+  }
+
   const int cached_;
 };
 
@@ -107,6 +114,13 @@ class DirectPayloads final : public rocksdb::FileSystemWrapper {
     if (*file != nullptr) return IOStatus::OK();
     return FileSystemWrapper::NewRandomAccessFile(name, options, file, debug);
   }
+  // FileSystemWrapper does not pass these two on.
+  rocksdb::Status RegisterDbPaths(const std::vector<std::string>& paths) override {
+    return target()->RegisterDbPaths(paths);
+  }
+  rocksdb::Status UnregisterDbPaths(const std::vector<std::string>& paths) override {
+    return target()->UnregisterDbPaths(paths);
+  }
 
  private:
   // Returns null if the file cannot be read past the page cache.
@@ -118,6 +132,8 @@ class DirectPayloads final : public rocksdb::FileSystemWrapper {
     if (!FileSystemWrapper::NewRandomAccessFile(name, options, &direct, debug).ok()) return nullptr;
     const int cached = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
     if (cached < 0) return nullptr;
+    // As RocksDB does with files that it reads through the page cache.
+    ::posix_fadvise(cached, 0, 0, POSIX_FADV_RANDOM);
     return std::make_unique<PayloadFile>(std::move(direct), cached);
   }
 };

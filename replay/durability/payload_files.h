@@ -8,8 +8,8 @@
 // anyway while memory is free, and is read from there. What a large read takes from the disk does
 // not come into it.
 //
-// A file is open twice. Where a file system knows no reads past its page cache, files are read
-// through it.
+// A file is open twice. Where a file system knows no reads past its page cache, or refuses one,
+// files are read through it.
 #pragma once
 
 #include <rocksdb/env.h>

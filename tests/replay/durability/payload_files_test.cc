@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/runtime/random.h"
@@ -125,12 +126,25 @@ TEST_CASE("what a large read takes from the disk does not come into the page cac
   const int direct = ::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
   REQUIRE(file->use_direct_io() == (direct >= 0));
   if (direct >= 0) ::close(direct);
-  // Files that are in memory alone stay there.
-  if (direct < 0 || PagesAfterForgetting(name, true) > 0) return;
+  if (direct < 0 || PagesAfterForgetting(name, true) > 0) {
+    WARN("the folder's file system has no reads past the page cache, or is in memory");
+    return;
+  }
   ReadAt(*file, 0, kFileBytes);
   REQUIRE(PagesAfterForgetting(name, false) == 0);
+}
+
+TEST_CASE("a small read brings its own page into the page cache, and no other") {
+  const doubles::TemporaryFolder folder;
+  const std::string name = folder.Write("000001.blob", Noise(kFileBytes));
+  const auto env = WithDirectPayloads(rocksdb::Env::Default());
+  const auto file = OpenFile(*env, name);
+  if (!file->use_direct_io() || PagesAfterForgetting(name, true) > 0) {
+    WARN("the folder's file system has no reads past the page cache, or is in memory");
+    return;
+  }
   ReadAt(*file, 0, kAlignment);
-  REQUIRE(PagesAfterForgetting(name, false) > 0);
+  REQUIRE(PagesAfterForgetting(name, false) == 1);
 }
 
 TEST_CASE("only files of payloads are read past the page cache") {
@@ -140,6 +154,33 @@ TEST_CASE("only files of payloads are read past the page cache") {
     const std::string path = folder.Write(name, Noise(kFileBytes));
     REQUIRE_FALSE(OpenFile(*env, path)->use_direct_io());
   }
+}
+
+// Remembers which paths are in use.
+class PathsInUse final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "PathsInUse"; }
+  rocksdb::Status RegisterDbPaths(const std::vector<std::string>& added) override {
+    paths.insert(paths.end(), added.begin(), added.end());
+    return rocksdb::Status::OK();
+  }
+  rocksdb::Status UnregisterDbPaths(const std::vector<std::string>& removed) override {
+    for (const std::string& path : removed) std::erase(paths, path);
+    return rocksdb::Status::OK();
+  }
+
+  std::vector<std::string> paths;
+};
+
+TEST_CASE("a file system is told which paths a database uses, and which no more") {
+  const auto used = std::make_shared<PathsInUse>(rocksdb::Env::Default()->GetFileSystem());
+  const auto used_env = rocksdb::NewCompositeEnv(used);
+  const auto env = WithDirectPayloads(used_env.get());
+  REQUIRE(env->GetFileSystem()->RegisterDbPaths({"a", "b"}).ok());
+  REQUIRE(used->paths == std::vector<std::string>{"a", "b"});
+  REQUIRE(env->GetFileSystem()->UnregisterDbPaths({"a"}).ok());
+  REQUIRE(used->paths == std::vector<std::string>{"b"});
 }
 
 // Knows no reads past its page cache.
@@ -166,6 +207,56 @@ TEST_CASE("where a file system knows no reads past its page cache, payloads are 
   const auto file = OpenFile(*env, name);
   REQUIRE_FALSE(file->use_direct_io());
   REQUIRE(ReadAt(*file, 0, kFileBytes) == noise);
+}
+
+// Opens files to be read past its page cache, and refuses to read them so.
+class RefusingFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "RefusingFileSystem"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& name,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                        rocksdb::IODebugContext* debug) override {
+    rocksdb::FileOptions plain = options;
+    plain.use_direct_reads = false;
+    std::unique_ptr<rocksdb::FSRandomAccessFile> opened;
+    rocksdb::IOStatus status = FileSystemWrapper::NewRandomAccessFile(name, plain, &opened, debug);
+    if (status.ok()) *file = std::make_unique<File>(std::move(opened), refused);
+    return status;
+  }
+
+  // The number of reads that were refused.
+  int refused = 0;
+
+ private:
+  class File final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+   public:
+    File(std::unique_ptr<rocksdb::FSRandomAccessFile>&& file, int& refused)
+        : FSRandomAccessFileOwnerWrapper(std::move(file)), refused_(refused) {}
+    rocksdb::IOStatus Read(std::uint64_t, std::size_t, const rocksdb::IOOptions&, rocksdb::Slice*,
+                           char*, rocksdb::IODebugContext*) const override {
+      ++refused_;
+      return rocksdb::IOStatus::InvalidArgument("no O_DIRECT here");
+    }
+
+   private:
+    int& refused_;
+  };
+};
+
+TEST_CASE("a large read that is refused past the page cache goes through it") {
+  const doubles::TemporaryFolder folder;
+  const std::string noise = Noise(kFileBytes);
+  const std::string name = folder.Write("000001.blob", noise);
+  const auto refusing =
+      std::make_shared<RefusingFileSystem>(rocksdb::Env::Default()->GetFileSystem());
+  const auto refusing_env = rocksdb::NewCompositeEnv(refusing);
+  const auto env = WithDirectPayloads(refusing_env.get());
+  const auto file = OpenFile(*env, name);
+  if (PagesAfterForgetting(name, true) > 0) WARN("the folder is in memory, so nothing is refused");
+  REQUIRE(ReadAt(*file, 0, kFileBytes) == noise);
+  REQUIRE((refusing->refused == 1 || PagesAfterForgetting(name, true) > 0));
 }
 
 TEST_CASE("a file of payloads that is not there is told") {
