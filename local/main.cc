@@ -8,6 +8,7 @@
 #include "local/order_reader.h"
 #include "local/thread_cluster.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/open_files.h"
 #include "platform/runtime/program.h"
 
 using namespace shoal;
@@ -35,6 +36,7 @@ void Obey(const std::string& order, local::ThreadCluster& cluster) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  runtime::AllowAllOpenFiles();
   runtime::Program program("local", "Runs a whole cluster as threads of one process.");
   local::ClusterSetup setup;
   std::string metrics;

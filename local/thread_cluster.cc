@@ -66,7 +66,8 @@ absl::Status ThreadCluster::StartReplay() {
     replay::ReplayConfig config{.options = setup_.replay,
                                 .run = setup_.run,
                                 .shards = list,
-                                .index = static_cast<std::int64_t>(i)};
+                                .index = static_cast<std::int64_t>(i),
+                                .in_process = shards_};
     config.options.metrics_listen = MetricsAddress(i);
     SHOAL_ASSIGN_OR_RETURN(auto shard, replay::ReplayServer::Create(config));
     replay_.push_back(std::move(shard));

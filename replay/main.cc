@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
+#include "platform/runtime/open_files.h"
 #include "platform/runtime/program.h"
 #include "platform/transport/address_list.h"
 #include "replay/replay_server.h"
@@ -9,6 +10,7 @@ using namespace shoal;
 
 int main(int argc, char** argv) {
   runtime::UseOneHeap();
+  runtime::AllowAllOpenFiles();
   runtime::Program program("replay", "Keeps unrolls between inference servers and learners.");
   replay::ReplayConfig config;
   program.AddSection("replay", config.options);

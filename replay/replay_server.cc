@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const ReplayConfig& config)
       std::unique_ptr<Journal> journal,
       durability::DiskJournal::Create({.directory = directory,
                                        .checkpoints = config.options.directory + "/checkpoints",
-                                       .restore = config.options.restore}));
+                                       .restore = config.options.restore,
+                                       .journals = config.in_process}));
   return journal;
 }
 

@@ -5,6 +5,7 @@
 // Create, Drain and the destructor are for one thread; the server answers on threads of its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ struct ReplayConfig {
   transport::AddressList shards;
   // The index of this shard among them, from 0.
   std::int64_t index = 0;
+  // The number of shards in this process.
+  std::size_t in_process = 1;
 };
 
 class ReplayServer {

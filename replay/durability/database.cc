@@ -67,12 +67,12 @@ rocksdb::ColumnFamilyOptions ColumnOptions(Column column,
 }
 
 // RocksDB counts a file of large values once, and it is open twice. Half of what the process may
-// open is left to others.
-int MostOpenFiles() {
+// open is left to others than its databases.
+int MostOpenFiles(std::size_t databases) {
   constexpr rlim_t kMost = 1 << 20;
   rlimit limit = {};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  return static_cast<int>(std::min(limit.rlim_cur / 4, kMost));
+  return static_cast<int>(std::min(limit.rlim_cur / 4 / databases, kMost));
 }
 
 absl::Status StatusOf(const rocksdb::Status& status, const std::string& directory) {
@@ -86,7 +86,7 @@ absl::Status StatusOf(const rocksdb::Status& status, const std::string& director
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& directory,
-                                                         rocksdb::Env* env) {
+                                                         rocksdb::Env* env, std::size_t databases) {
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
   if (failure) return runtime::FailedPrecondition(directory + ": " + failure.message());
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dire
   options.paranoid_checks = false;
   options.max_total_wal_size = kLogBytes;
   options.keep_log_file_num = 1;
-  options.max_open_files = MostOpenFiles();
+  options.max_open_files = MostOpenFiles(databases);
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(kBlockCacheBytes);
   std::vector<rocksdb::ColumnFamilyDescriptor> descriptors = {
       {rocksdb::kDefaultColumnFamilyName, ColumnOptions(Column::kState, cache)},

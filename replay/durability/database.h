@@ -36,13 +36,15 @@ enum class Column : std::uint8_t {
 
 class Database {
  public:
-  // Opens the database in `directory`, or makes one. `env` is RocksDB's view of the system, which
-  // tests replace; it must outlive the database.
+  // Opens the database in `directory`, or makes one. Of `env`, which tests replace and which must
+  // outlive the database, only the file system is used. The process has `databases` of them, which
+  // together take at most half of the descriptors that it may have for RocksDB's files.
   //   FAILED_PRECONDITION  another process has it open, or it cannot be read or written.
   //   RESOURCE_EXHAUSTED   the disk is full.
   //   DATA_LOSS            a file that everything else needs is damaged.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& directory,
-                                                        rocksdb::Env* env);
+                                                        rocksdb::Env* env,
+                                                        std::size_t databases = 1);
   ~Database();
 
   // Writes all of `batch` or nothing, and returns when the disk has it.

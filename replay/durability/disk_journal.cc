@@ -182,7 +182,8 @@ absl::StatusOr<std::unique_ptr<DiskJournal>> DiskJournal::Create(DiskJournalOpti
                                                                  runtime::Clock& clock) {
   if (options.env == nullptr) options.env = rocksdb::Env::Default();
   SHOAL_RETURN_IF_ERROR(Restore(options));
-  SHOAL_ASSIGN_OR_RETURN(auto database, Database::Open(options.directory, options.env));
+  SHOAL_ASSIGN_OR_RETURN(auto database,
+                         Database::Open(options.directory, options.env, options.journals));
   return std::unique_ptr<DiskJournal>(
       new DiskJournal(std::move(options), std::move(database), clock));
 }
@@ -401,7 +402,8 @@ absl::Status DiskJournal::WriteOnce(rocksdb::WriteBatch& batch) {
   const runtime::TimePoint start = clock_.Now();
   std::shared_ptr<Database> database = this->database();
   if (database == nullptr) {
-    SHOAL_ASSIGN_OR_RETURN(database, Database::Open(options_.directory, options_.env));
+    SHOAL_ASSIGN_OR_RETURN(database,
+                           Database::Open(options_.directory, options_.env, options_.journals));
   }
   const absl::Status status = database->Write(batch);
   const runtime::MutexLock lock(mutex_);

@@ -53,8 +53,10 @@ struct DiskJournalOptions {
   std::size_t waiting_bytes = std::size_t{64} << 20;
   // How long to wait before the database is opened anew.
   runtime::Duration retry = std::chrono::milliseconds(500);
-  // RocksDB's view of the system. Null: the real one.
+  // RocksDB's view of the files. Null: the real one.
   rocksdb::Env* env = nullptr;
+  // The number of journals on disk that the process has. They share its file descriptors.
+  std::size_t journals = 1;
 };
 
 class DiskJournal final : public Journal, private ContentHooks {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/durability/database.h"
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -85,6 +87,21 @@ TEST_CASE("large values that are deleted here and there give their space back") 
     INFO(number);
     REQUIRE(values.Has(number) == (number + kKept >= count || number % 8 == 0));
   }
+}
+
+TEST_CASE("the databases of a process take at most half of its file descriptors together") {
+  rlimit limit = {};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  constexpr std::size_t kDatabases = 3;
+  const doubles::TemporaryFolder folder;
+  rlim_t open = 0;
+  for (std::size_t i = 0; i < kDatabases; ++i) {
+    const auto database =
+        *Database::Open(folder.At(std::to_string(i)), rocksdb::Env::Default(), kDatabases);
+    // Each file may be open twice.
+    open += 2 * static_cast<rlim_t>(database->db().GetDBOptions().max_open_files);
+  }
+  REQUIRE(open <= limit.rlim_cur / 2);
 }
 
 }  // namespace
