@@ -366,6 +366,54 @@ TEST_CASE("what cannot be read past the page cache is read through it") {
   }
 }
 
+// A disk that reads payloads only one at a time and through the page cache, and counts what it
+// refused.
+class NoJoinedReads final : public rocksdb::FileSystemWrapper {
+ public:
+  using FileSystemWrapper::FileSystemWrapper;
+  const char* Name() const override { return "NoJoinedReads"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& name,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
+                                        rocksdb::IODebugContext* debug) override {
+    if (options.use_direct_reads) return rocksdb::IOStatus::InvalidArgument("no O_DIRECT here");
+    rocksdb::IOStatus status = FileSystemWrapper::NewRandomAccessFile(name, options, file, debug);
+    if (status.ok() && name.ends_with(".blob")) {
+      *file = std::make_unique<File>(std::move(*file), refused_);
+    }
+    return status;
+  }
+  int refused() const { return refused_; }
+
+ private:
+  class File final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+   public:
+    File(std::unique_ptr<rocksdb::FSRandomAccessFile>&& file, std::atomic<int>& refused)
+        : FSRandomAccessFileOwnerWrapper(std::move(file)), refused_(refused) {}
+    rocksdb::IOStatus MultiRead(rocksdb::FSReadRequest*, std::size_t, const rocksdb::IOOptions&,
+                                rocksdb::IODebugContext*) override {
+      ++refused_;
+      return rocksdb::IOStatus::IOError("bad sector");
+    }
+
+   private:
+    std::atomic<int>& refused_;
+  };
+
+  std::atomic<int> refused_{0};
+};
+
+TEST_CASE("what cannot be read with others is read alone") {
+  const doubles::TemporaryFolder folder;
+  FlushByRestart(folder.path(), 40);
+  const auto disk = std::make_shared<NoJoinedReads>(rocksdb::Env::Default()->GetFileSystem());
+  const auto env = rocksdb::NewCompositeEnv(disk);
+  const LargeShard large(folder.path(), LargeTable(Durability::kAlways), env.get());
+  REQUIRE(large.Sample(3, 16) == Range(1, 40));
+  REQUIRE(large.stats().lost_total == 0);
+  REQUIRE(disk->refused() > 0);
+}
+
 class LargeServer {
  public:
   LargeServer(const std::string& directory, const TableOptions& table) {
