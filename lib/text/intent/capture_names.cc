@@ -39,8 +39,9 @@ std::string Joined(const std::vector<std::string>& words) {
 
 // Returns whether the word at `at` is a preposition: "on" in "on the server".
 bool IsPreposition(const std::vector<std::string>& words, std::size_t at) {
-  static constexpr std::array<std::string_view, 10> kAfter = {
-      "the", "this", "that", "our", "my", "all", "<host>", "server", "default", "top"};
+  static constexpr std::array<std::string_view, 13> kAfter = {
+      "the",    "this",    "that", "our", "my",   "all", "<host>",
+      "server", "default", "top",  "it",  "them", "us"};
   return words[at] == "on" && at + 1 < words.size() &&
          std::find(kAfter.begin(), kAfter.end(), words[at + 1]) != kAfter.end();
 }

@@ -174,11 +174,14 @@ bool PointsBack(std::string_view piece) {
 bool OnlyTells(std::string_view piece) {
   const Sentence sentence(piece);
   const std::vector<Token>& tokens = sentence.tokens();
+  bool tells = false;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool is_first = i == 0 || tokens[i - 1].clause != tokens[i].clause;
-    if (is_first && !IsBackground(sentence, tokens[i].clause)) return false;
+    if (!is_first || IsPolite(sentence, tokens[i].clause)) continue;
+    if (!IsBackground(sentence, tokens[i].clause)) return false;
+    tells = true;
   }
-  return true;
+  return tells;
 }
 
 }  // namespace shoal::intent

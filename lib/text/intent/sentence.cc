@@ -93,9 +93,10 @@ std::string_view WithoutMarks(std::string_view text) {
 
 // Returns whether the sign at `cut` gives a value to a name, as in "user=kim" and "Numa=Disabled".
 // In a password such as "Winter=Coat" or "Rt2=X" it does not: what stands before it is neither a
-// word in small letters, nor a property's name, nor one that goals say, and behind it stands no
-// state.
-bool IsAssignment(std::string_view text, std::size_t cut, const Speller* speller) {
+// word in small letters, nor a property's name, nor one that goals say but for behind "password:",
+// and behind it stands no state.
+bool IsAssignment(std::string_view text, std::size_t cut, bool is_password,
+                  const Speller* speller) {
   static constexpr std::array<std::string_view, 10> kStates = {
       "enabled", "disabled", "enable", "disable", "on", "off", "true", "false", "auto", "no"};
   const std::string_view name = text.substr(0, cut);
@@ -110,7 +111,7 @@ bool IsAssignment(std::string_view text, std::size_t cut, const Speller* speller
   // "Winter" has one capital in front, "AssetTag" another one.
   const auto capitals = std::count_if(name.begin(), name.end(), is_capital);
   const bool is_plain_word = capitals == 1 && is_capital(name.front());
-  return !is_plain_word || speller == nullptr || speller->IsPhrased(name);
+  return !is_plain_word || speller == nullptr || (!is_password && speller->IsPhrased(name));
 }
 
 // Returns whether a slash is part of a value, as in "INV/3007" and "Roter/Hut8", rather than
@@ -135,15 +136,17 @@ bool EndsClause(char byte) {
   return std::string_view(",;.!?").find(byte) != std::string_view::npos;
 }
 
-// Returns whether a word is the number of an item of a list: "2)", "(b)".
-bool IsItem(std::string_view text) {
+// Returns whether a word is the number of an item of a list: "2)", "(b)", and "b)" where no
+// parenthesis is open.
+bool IsItem(std::string_view text, bool is_open) {
   constexpr std::size_t kLongest = 2;
   if (!text.ends_with(')')) return false;
   text.remove_suffix(1);
   const bool is_enclosed = text.starts_with('(');
   if (is_enclosed) text.remove_prefix(1);
   if (text.size() > kLongest) return false;
-  return IsAllOf(text, IsDigit) || (is_enclosed && text.size() == 1 && IsLetter(text.front()));
+  const bool is_letter = text.size() == 1 && IsLetter(text.front());
+  return IsAllOf(text, IsDigit) || (is_letter && (is_enclosed || !is_open));
 }
 
 // Returns whether a word of signs begins an item of a list.
@@ -245,6 +248,8 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
   has_question_ = last_byte != text.npos && text[last_byte] == '?';
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kQuotes = {
       {{"\"", "\""}, {"`", "`"}, {"\u201c", "\u201d"}, {"'", "'"}}};
+  // How many parentheses are open.
+  std::ptrdiff_t open = 0;
   while (!text.empty()) {
     const std::size_t start = std::min(text.find_first_not_of(kSpaces), text.size());
     text.remove_prefix(start);
@@ -269,8 +274,13 @@ Sentence::Sentence(std::string_view text, const Speller* speller) {
     if (quoted) continue;
     const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
     const std::string_view part = text.substr(0, end);
-    if (IsBullet(part) || IsItem(part)) ++statement_;
-    if (IsSeparator(part) || IsItem(part)) ++clause_;
+    const bool is_item = IsItem(part, open > 0);
+    if (IsBullet(part) || is_item) ++statement_;
+    if (IsSeparator(part) || is_item) ++clause_;
+    if (!is_item) {
+      open += std::count(part.begin(), part.end(), '(') - std::count(part.begin(), part.end(), ')');
+      open = std::max<std::ptrdiff_t>(open, 0);
+    }
     if (!IsSeparator(part)) Add(part, false, speller);
     const std::size_t last = part.find_last_not_of(")]\"'");
     if (last != part.npos && EndsClause(part[last])) {
@@ -311,8 +321,14 @@ void Sentence::Add(std::string_view text, bool quoted, const Speller* speller) {
   if (text.empty()) return;
   const TokenKind kind = KindOf(text);
   if (kind == TokenKind::kWord) {
+    static constexpr std::array<std::string_view, 4> kPasswords = {"password", "passwd", "pass",
+                                                                   "pw"};
+    const bool is_password =
+        !tokens_.empty() && tokens_.back().before_colon &&
+        std::find(kPasswords.begin(), kPasswords.end(),
+                  absl::AsciiStrToLower(tokens_.back().text)) != kPasswords.end();
     std::size_t cut = text.find('=');
-    if (cut != text.npos && !IsAssignment(text, cut, speller)) cut = text.npos;
+    if (cut != text.npos && !IsAssignment(text, cut, is_password, speller)) cut = text.npos;
     if (cut == text.npos && !HasSlashInside(text)) cut = text.find('/');
     if (cut == text.npos || cut == 0) {
       cut = text.find(':');

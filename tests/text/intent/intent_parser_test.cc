@@ -407,6 +407,27 @@ TEST_CASE("A token without words may end a sentence") {
   }
 }
 
+TEST_CASE("Who is on a server says nothing of what an attribute is to be") {
+  const Intent intent = ParseOn("hpe-dl380a-gen12", "can we turn Numa off? nobody is on it");
+  REQUIRE(intent.refusal.empty());
+  REQUIRE(intent.values.at("To") == "Disabled");
+}
+
+TEST_CASE("In a list with letters nobody is deleted for what the item before says") {
+  const Intent intent =
+      ParseOn("dmtf-catfish",
+              "Users: a) olduser9 - delete b) maria5 - Operator c) spare3 - enable d) lockout - 5");
+  REQUIRE(intent.values.at("Rogue") == "olduser9");
+  REQUIRE(intent.values.at("Auditor") == "maria5");
+  REQUIRE(intent.values.at("Keeper") == "spare3");
+}
+
+TEST_CASE("Attributes that are to be set back do not ask for the defaults of all others") {
+  const Intent intent =
+      ParseOn("hpe-dl380a-gen12", "Set Numa back to Disabled and set Sriov back to Disabled.");
+  REQUIRE_FALSE(intent.refusal.empty());
+}
+
 TEST_CASE("A sentence that wants nothing changed is refused") {
   for (const char* text : {"explain how RAID1 works", "leave the locator LED as it is",
                            "keep the server powered on"}) {
@@ -511,6 +532,8 @@ TEST_CASE("Sentences that ask for one goal are hardly ever divided") {
 
 TEST_CASE("A sentence of one goal is not divided, whatever its marks") {
   using Goals = std::vector<std::string>;
+  REQUIRE(GoalsOf("dell-r750", "Hello, Telnet is open on the iDRAC. Please switch it off.") ==
+          Goals{"protocol_hardening"});
   REQUIRE(GoalsOf("dell-r750",
                   "Delete the stripe, and create a mirror (RAID1) of the first two "
                   "drives.") == Goals{"raid1"});

@@ -85,6 +85,8 @@ TEST_CASE("A report of what was done asks for no change, beside a request it doe
 
 TEST_CASE("A piece of which no clause asks for anything only tells") {
   REQUIRE(OnlyTells("My machine won't start, nobody knows why it is so"));
+  REQUIRE(OnlyTells("Hello, Telnet is open on the BMC"));
+  REQUIRE_FALSE(OnlyTells("Thanks"));
   REQUIRE_FALSE(OnlyTells("My machine won't start, flash it"));
   REQUIRE_FALSE(OnlyTells("Turn on our server"));
 }

@@ -126,6 +126,21 @@ TEST_CASE("A statement ends at a full stop or before an item of a list, and not 
   REQUIRE_FALSE(Sentence("Not yet: go").tokens()[0].before_colon);
 }
 
+TEST_CASE("A letter before a parenthesis begins an item where none is open") {
+  const Sentence listed("Users: a) x7 - delete b) y8 - operator");
+  REQUIRE(listed.tokens()[2].statement < listed.tokens()[5].statement);
+  const Sentence inside("Users (x7 or b) are gone");
+  REQUIRE(inside.tokens().front().statement == inside.tokens().back().statement);
+}
+
+TEST_CASE("Behind a password's name and a colon an equals sign is a part of the password") {
+  const Speller speller({}, {}, {"key"}, {});
+  const Sentence named("password: Key=Stone1", &speller);
+  REQUIRE(named.tokens().back().text == "Key=Stone1");
+  const Sentence assigned("Key=Stone1", &speller);
+  REQUIRE(assigned.tokens().back().text == "Stone1");
+}
+
 TEST_CASE("A question at the beginning ends before what is said behind it") {
   REQUIRE(Sentence("Is the LED on? I am away.").clause_behind_question() == 1);
   REQUIRE(Sentence("Could you start it? I am away.").clause_behind_question() == 0);
