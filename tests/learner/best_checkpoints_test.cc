@@ -38,18 +38,32 @@ std::map<std::int64_t, std::optional<MeanReturn>> SavedReturns(const LearnerSetu
   return returns;
 }
 
+// Tells a learner what twenty episodes of a version returned in the mean.
+absl::Status Evaluate(const LearnerSetup& setup, const parameters::Version& version,
+                      double mean_return) {
+  return parameters::SendEvaluation(
+      setup.learner.listen, "a test",
+      {.version = version, .mean_return = mean_return, .episodes = 20}, std::chrono::seconds(30));
+}
+
+// A learner that hears evaluations, and saves checkpoints by the number of updates alone.
+LearnerSetup Judged(const doubles::TemporaryFolder& folder, const replay::ShardServer& shard) {
+  LearnerSetup setup = Setup(folder, shard.address());
+  setup.learner.listen = "unix:" + folder.At("learner");
+  setup.learner.checkpoint_every_seconds = 1e6;
+  return setup;
+}
+
 TEST_CASE(
     "a checkpoint is saved as an evaluation is heard, the best stays, and a run starts from it") {
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
+  LearnerSetup setup = Judged(folder, shard);
   setup.learner.keep_checkpoints = 1;
   setup.learner.keep_best_checkpoints = 1;
   // None would be saved for the time or the number of updates.
   setup.learner.checkpoint_every_updates = 100;
-  setup.learner.checkpoint_every_seconds = 1e6;
   setup.learner.publish_every_updates = 5;
   setup.learner.updates = 6;
   // By the update in whose sum they are reported.
@@ -57,11 +71,7 @@ TEST_CASE(
   const absl::Status end = RunAlone(setup, [&](int sum) {
     const auto found = evaluations.find(sum);
     if (found == evaluations.end()) return;
-    REQUIRE(parameters::SendEvaluation(
-                setup.learner.listen, "a test",
-                {.version = {1, 1}, .mean_return = found->second, .episodes = 20},
-                std::chrono::seconds(30))
-                .ok());
+    REQUIRE(Evaluate(setup, {1, 1}, found->second).ok());
   });
   INFO(end);
   REQUIRE(end.ok());
@@ -120,17 +130,12 @@ TEST_CASE("no checkpoint has the return of an evaluation that was heard some upd
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
+  LearnerSetup setup = Judged(folder, shard);
   setup.learner.checkpoint_every_updates = 3;
-  setup.learner.checkpoint_every_seconds = 1e6;
   setup.learner.updates = 6;
   const absl::Status end = RunAlone(setup, [&](int sum) {
     if (sum != 2 && sum != 6) return;
-    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
-                                       {.version = {1, 1}, .mean_return = 100, .episodes = 20},
-                                       std::chrono::seconds(30))
-                .ok());
+    REQUIRE(Evaluate(setup, {1, 1}, 100).ok());
   });
   INFO(end);
   REQUIRE(end.ok());
@@ -158,19 +163,14 @@ TEST_CASE("an evaluation has no checkpoint saved while another one is still bein
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
+  LearnerSetup setup = Judged(folder, shard);
   setup.learner.keep_checkpoints = 10;
   setup.learner.keep_best_checkpoints = 1;
   setup.learner.checkpoint_every_updates = 3;
-  setup.learner.checkpoint_every_seconds = 1e6;
   setup.learner.updates = 6;
   const auto on_sum = [&](int sum) {
     if (sum != 5) return;
-    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
-                                       {.version = {1, 4}, .mean_return = 100, .episodes = 20},
-                                       std::chrono::seconds(30))
-                .ok());
+    REQUIRE(Evaluate(setup, {1, 4}, 100).ok());
   };
   collectives::SingleRank alone;
   const auto learner = Learner::Create(setup, std::make_unique<BesideSlowDisk>(alone, 0, on_sum));
@@ -187,21 +187,16 @@ TEST_CASE("whether evaluations have checkpoints saved is what rank 0 says, on al
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
+  LearnerSetup setup = Judged(folder, shard);
   setup.learner.keep_checkpoints = 10;
   setup.learner.checkpoint_every_updates = 100;
-  setup.learner.checkpoint_every_seconds = 1e6;
   const auto ends =
       doubles::TryRanks(kRanks, [&](std::size_t rank, collectives::GradientReducer& group) {
         LearnerSetup own = setup;
         own.learner.keep_best_checkpoints = (rank == 0) == first_keeps ? 1 : 0;
         auto member = std::make_unique<ThrowingReducer>(group, 0, [&setup, rank](int sum) {
           if (rank != 0 || sum != 2) return;
-          parameters::SendEvaluation(setup.learner.listen, "a test",
-                                     {.version = {1, 1}, .mean_return = 100, .episodes = 20},
-                                     std::chrono::seconds(30))
-              .IgnoreError();
+          Evaluate(setup, {1, 1}, 100).IgnoreError();
         });
         SHOAL_ASSIGN_OR_RETURN(const auto learner, Learner::Create(own, std::move(member)));
         return learner->Run();
@@ -217,8 +212,7 @@ TEST_CASE("where the disk has no room as an evaluation is heard, no later checkp
   const doubles::TemporaryFolder folder;
   replay::ShardServer shard({.name = "unrolls"});
   Fill(shard.shard(), 1);
-  LearnerSetup setup = Setup(folder, shard.address());
-  setup.learner.listen = "unix:" + folder.At("learner");
+  LearnerSetup setup = Judged(folder, shard);
   setup.learner.keep_checkpoints = 10;
   setup.learner.keep_best_checkpoints = 1;
   setup.learner.updates = 6;
@@ -227,10 +221,7 @@ TEST_CASE("where the disk has no room as an evaluation is heard, no later checkp
     if (sum == 4) full.reset();
     if (sum != 2) return;
     AwaitCheckpoint(setup, 1);
-    REQUIRE(parameters::SendEvaluation(setup.learner.listen, "a test",
-                                       {.version = {1, 1}, .mean_return = 100, .episodes = 20},
-                                       std::chrono::seconds(30))
-                .ok());
+    REQUIRE(Evaluate(setup, {1, 1}, 100).ok());
     full.emplace(setup.run.path() + "/checkpoints");
   });
   INFO(end);
