@@ -67,12 +67,13 @@ class ScriptedShard final : public proto::Replay::CallbackService {
 
    private:
     void OnMessage(proto::SampleRequest&& request) override {
+      std::vector<proto::SampleReply> replies = shard_.script_(request);
       if (request.has_hello()) {
-        proto::SampleReply welcome;
-        welcome.mutable_welcome()->set_protocol_version(shard_.protocol_version_);
-        Send(std::move(welcome));
+        // A shard welcomes a sampler and tells its mass in one message.
+        if (replies.empty()) replies.emplace_back();
+        replies.front().mutable_welcome()->set_protocol_version(shard_.protocol_version_);
       }
-      for (proto::SampleReply& reply : shard_.script_(request)) Send(std::move(reply));
+      for (proto::SampleReply& reply : replies) Send(std::move(reply));
       Release();
     }
     void OnEnd() override {
