@@ -136,8 +136,9 @@ TEST_CASE("the memory's plan has a second trainer on rank 0 where gradients are 
                                   "--world-size", "3", "--preset", "a3c"});
   INFO(plan.output);
   REQUIRE(plan.code == 0);
+  const nlohmann::json all = nlohmann::json::parse(plan.last_line)["items"];
   std::map<std::string, nlohmann::json> items;
-  for (const auto& item : nlohmann::json::parse(plan.last_line)["items"]) {
+  for (const auto& item : all) {
     if (item["process"] == "learner") items[item["purpose"]] = item;
   }
   for (const std::string array : {"parameters", "gradients", "optimiser"}) {
