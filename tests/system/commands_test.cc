@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -109,25 +108,27 @@ TEST_CASE("the memory of a cluster is told before anything has started", "[comma
 
 TEST_CASE("each device of an inference server has its parameters and caches in the memory's plan",
           "[commands]") {
-  const auto bytes = [](const std::string& device, const std::string& purpose) {
+  const auto bytes_by_purpose = [](const std::string& device) {
     const EndedRun plan = RunToEnd({"plan-memory", "deploy/local/cartpole.toml", "--format", "json",
                                     "--gpus", "4", "--set", "inference.device=\"" + device + "\""});
     INFO(plan.output);
     REQUIRE(plan.code == 0);
     const nlohmann::json items = nlohmann::json::parse(plan.last_line)["items"];
-    const auto item = std::find_if(items.begin(), items.end(), [&purpose](const auto& each) {
-      return each["process"] == "inference" && each["purpose"] == purpose;
-    });
-    REQUIRE(item != items.end());
-    return (*item)["bytes"].get<std::int64_t>();
+    std::map<std::string, std::int64_t> bytes;
+    for (const auto& item : items) {
+      if (item["process"] == "inference") bytes[item["purpose"]] = item["bytes"];
+    }
+    return bytes;
   };
-  for (const char* const purpose : {"retained parameters", "similarities"}) {
+  const auto one = bytes_by_purpose("cpu");
+  const auto three = bytes_by_purpose("cpu,cpu,cpu");
+  const auto gpus = bytes_by_purpose("cuda:*");
+  for (const std::string purpose : {"retained parameters", "similarities"}) {
     INFO(purpose);
-    const std::int64_t one = bytes("cpu", purpose);
-    REQUIRE(bytes("cpu,cpu,cpu", purpose) == 3 * one);
-    REQUIRE(bytes("cuda:*", purpose) == 4 * one);
+    REQUIRE(three.at(purpose) == 3 * one.at(purpose));
+    REQUIRE(gpus.at(purpose) == 4 * one.at(purpose));
   }
-  REQUIRE(bytes("cpu,cpu", "embeddings") == bytes("cpu", "embeddings"));
+  REQUIRE(three.at("embeddings") == one.at("embeddings"));
 }
 
 TEST_CASE("the memory's plan has a second trainer on rank 0 where gradients are asynchronous",
