@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/train_command.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
@@ -33,6 +32,7 @@
 #include "redfish/capture/uri.h"
 #include "redfish/discovery/service_url.h"
 #include "rl/demonstrations/demonstration_file.h"
+#include "rl/model/device_names.h"
 #include "text/embedding/adapter.h"
 #include "text/embedding/encoder_source.h"
 
@@ -50,9 +50,7 @@ struct OwnConfig {
 // Returns which of the devices of --device updates and language models compute on, each of which
 // knows one alone.
 std::string OneOf(const std::string& devices) {
-  if (devices == "cuda:*") return "cuda";
-  const std::string first = devices.substr(0, devices.find(','));
-  return std::string(absl::StripAsciiWhitespace(first));
+  return devices == model::kAllGpus ? "cuda" : model::DeviceNames(devices).front();
 }
 
 absl::StatusOr<std::vector<std::string>> OverridesOf(const TrainFlags& flags) {

@@ -323,7 +323,7 @@ def all_proofs():
         placement_proofs.placement(),
         placement_proofs.placement_tuning(),
         placement_proofs.placement_policy(),
-        proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: three minutes of it)", soak),
+        proof.Proof("soak", "no process grows while a cluster works for an hour (in CI: a minute and a half of it)", soak),
         proof.Proof("goals", "a search finds no way to a goal that is shorter than its optimum of at most five mutations; "
                     "two minutes (in CI: four mutations)", test("mockserver_goals", {"SHOAL_SEARCH_MUTATIONS": "5"})),
         proof.Proof("do", "of 200 drawn goals on failing hosts nine in ten are reached, and 20 operations that are killed "

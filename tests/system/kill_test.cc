@@ -30,14 +30,20 @@ namespace {
 
 using std::chrono::seconds;
 
+// Few environments, so that updates follow each other fast.
 std::vector<std::string> ShortRun(const std::string& minutes,
                                   const std::vector<std::string>& settings = {}) {
   std::vector<std::string> arguments = {
       "train", "deploy/local/redfish.toml", "--minutes", minutes, "--goals", "1,3", "--episodes",
       "2"};
-  std::vector<std::string> all = {"train.baselines=[]", "train.stop_score=1e9",
+  std::vector<std::string> all = {"train.baselines=[]",
+                                  "train.stop_score=1e9",
                                   "train.evaluate_every_seconds=0",
-                                  "train.demonstration_episodes=0"};
+                                  "train.demonstration_episodes=0",
+                                  "actor.environments=32",
+                                  "actor.block_size=32",
+                                  "inference.max_rows=32",
+                                  "learner.round_unrolls=32"};
   all.insert(all.end(), settings.begin(), settings.end());
   for (const std::string& setting : all) arguments.insert(arguments.end(), {"--set", setting});
   return arguments;

@@ -4,7 +4,7 @@
 // no process may grow. The policy is updated all the time but hardly changes: a policy that learns
 // changes the load (the length of episodes, the overlays in a batch) and with it the memory.
 //
-// SHOAL_SOAK_SECONDS says for how long; without it, three minutes.
+// SHOAL_SOAK_SECONDS says for how long; without it, a minute and a half.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -26,7 +26,7 @@ using std::chrono::seconds;
 constexpr double kMebibyte = 1 << 20;
 
 seconds SoakTime() {
-  return seconds(std::max(30, doubles::EnvironmentNumber("SHOAL_SOAK_SECONDS", 180)));
+  return seconds(std::max(30, doubles::EnvironmentNumber("SHOAL_SOAK_SECONDS", 90)));
 }
 
 std::vector<std::string> Arguments() {
@@ -36,12 +36,12 @@ std::vector<std::string> Arguments() {
       "--capture", "openbmc-stock,dmtf-rackmount1"};
   for (const char* setting :
        {"train.evaluate_every_seconds=0", "train.demonstration_episodes=0",
-        "algorithm.learning_rate=1e-7", "inference.content_cache_bytes=16777216",
-        "inference.catalog_cache_bytes=16777216", "inference.similarity_cache_bytes=4194304",
-        "inference.encoder_chunk_cache_bytes=4194304", "replay.content_capacity_bytes=33554432",
-        "replay.unused_content_bytes=8388608", "learner.content_capacity_bytes=50331648",
-        "learner.unroll_id_window=4096", "learner.recent_parameters_bytes=16777216",
-        "environment.response_cache_bytes=16777216"}) {
+        "algorithm.learning_rate=1e-7", "learner.round_unrolls=64",
+        "inference.content_cache_bytes=16777216", "inference.catalog_cache_bytes=16777216",
+        "inference.similarity_cache_bytes=4194304", "inference.encoder_chunk_cache_bytes=4194304",
+        "replay.content_capacity_bytes=33554432", "replay.unused_content_bytes=8388608",
+        "learner.content_capacity_bytes=50331648", "learner.unroll_id_window=4096",
+        "learner.recent_parameters_bytes=16777216", "environment.response_cache_bytes=16777216"}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }
   return arguments;

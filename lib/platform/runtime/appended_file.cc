@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<AppendedFile>> AppendedFile::OpenAlone(const std:
   SHOAL_ASSIGN_OR_RETURN(auto file, Make(path, mode));
   // What another process is writing is not torn.
   if (::flock(file->fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return FileFailure(errno, "cannot lock " + path);
     return FailedPrecondition(path + " is in use by another process");
   }
   SHOAL_RETURN_IF_ERROR(file->CutTornLine());

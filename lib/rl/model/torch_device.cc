@@ -6,8 +6,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <absl/strings/ascii.h>
-#include <absl/strings/str_split.h>
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/accumulate.h>
@@ -18,6 +16,7 @@
 #include <mutex>
 
 #include "rl/model/compute_devices.h"
+#include "rl/model/device_names.h"
 #include "rl/model/frame_kernels.h"
 
 namespace shoal::model {
@@ -97,7 +96,7 @@ absl::StatusOr<ComputeDevice> FindComputeDevice(const std::string& name, std::in
 absl::StatusOr<std::vector<ComputeDevice>> FindComputeDevices(const std::string& names,
                                                               std::int64_t local_rank) {
   std::vector<ComputeDevice> devices;
-  if (names == "cuda:*") {
+  if (names == kAllGpus) {
     // Where there is none, this says why.
     SHOAL_RETURN_IF_ERROR(FindDevice("cuda").status());
     const auto gpus = std::min(CountGpus(), static_cast<std::int64_t>(kMaxComputeDevices));
@@ -107,12 +106,12 @@ absl::StatusOr<std::vector<ComputeDevice>> FindComputeDevices(const std::string&
     }
     return devices;
   }
-  if (names.find(',') == std::string::npos) {
+  const std::vector<std::string> list = DeviceNames(names);
+  if (list.size() == 1) {
     SHOAL_ASSIGN_OR_RETURN(devices.emplace_back(), FindComputeDevice(names, local_rank));
     return devices;
   }
-  for (const absl::string_view entry : absl::StrSplit(names, ',')) {
-    const std::string name(absl::StripAsciiWhitespace(entry));
+  for (const std::string& name : list) {
     if (name != "cpu" && !name.starts_with("cuda:")) {
       return runtime::InvalidArgument("in the list '" + names + "', '" + name +
                                       "' is none of cpu, cuda:<n>");

@@ -43,10 +43,11 @@ bool IsPolite(const Sentence& sentence, std::size_t clause) {
 
 bool IsBackground(const Sentence& sentence, std::size_t clause) {
   static const WordSet kTelling = {
-      "is",   "are",   "was",    "were",  "am",      "has",    "had",    "been",     "we",
-      "i",    "says",  "said",   "told",  "keeps",   "kept",   "cannot", "cant",     "can't",
-      "wont", "won't", "lost",   "broke", "failed",  "died",   "nobody", "somebody", "someone",
-      "they", "sits",  "stands", "lies",  "doesn't", "doesnt", "hates",  "hate",     "makes"};
+      "is",     "are",      "was",     "were",  "am",   "has",    "had",    "been",
+      "we",     "i",        "says",    "said",  "told", "keeps",  "kept",   "cannot",
+      "cant",   "can't",    "wont",    "won't", "lost", "broke",  "failed", "died",
+      "nobody", "somebody", "someone", "they",  "sits", "stands", "lies",   "doesn't",
+      "doesnt", "hates",    "hate",    "makes", "went"};
   static const WordSet kAsking = {"please", "pls",  "plz",   "kindly", "must",   "should",
                                   "shall",  "need", "needs", "want",   "wants",  "would",
                                   "could",  "can",  "let",   "make",   "ensure", "wish"};

@@ -15,6 +15,55 @@
 namespace shoal::intent {
 namespace {
 
+// Returns the verbs of commands.
+const Cue& Changing() {
+  static const Cue kChanging(
+      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
+      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
+  return kChanging;
+}
+
+// Returns whether a clause says that somebody else does it: "Peter will shut it down", "day shift
+// is going to switch it off".
+bool OthersDo(const Sentence& sentence, std::size_t clause) {
+  static const WordSet kRoles = {"shift",    "team",       "crew",        "colleague", "colleagues",
+                                 "vendor",   "technician", "engineer",    "engineers", "people",
+                                 "customer", "contractor", "electrician", "admins",    "guys",
+                                 "somebody", "someone",    "they",        "he",        "she"};
+  static const WordSet kNobody = {"it",   "this", "that",   "server", "machine", "box",  "host",
+                                  "node", "you",  "system", "which",  "what",    "we",   "i",
+                                  "who",  "all",  "both",   "there",  "these",   "those"};
+  static const Cue kWill("will|ll|is going to|are going to|is about to|are about to");
+  static const Cue kDoing("is doing|are doing|is handling|are handling|is taking care of");
+  const std::vector<Token>& tokens = sentence.tokens();
+  const auto first = std::find_if(tokens.begin(), tokens.end(),
+                                  [&](const Token& token) { return token.clause == clause; });
+  const auto is_subject = [&](std::size_t end) {
+    constexpr std::ptrdiff_t kLongest = 4;
+    const std::ptrdiff_t length = tokens.begin() + static_cast<std::ptrdiff_t>(end) - first;
+    if (length < 1 || length > kLongest) return false;
+    const bool has_role = std::any_of(first, first + length, [](const Token& token) {
+      return kRoles.contains(absl::AsciiStrToLower(token.text));
+    });
+    const std::string& text = first->text;
+    const bool is_name = length == 1 && !kNobody.contains(absl::AsciiStrToLower(text)) &&
+                         std::all_of(text.begin() + 1, text.end(), absl::ascii_islower);
+    return has_role || is_name;
+  };
+  const auto says = [&](const Cue& cue, bool changes) {
+    const std::vector<CueMatch> all = cue.FindAll(sentence);
+    const std::vector<CueMatch> changing = Changing().FindAll(sentence);
+    return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+      return sentence.ClauseOf(match.begin) == clause &&
+             is_subject(sentence.TokenOf(match.begin)) &&
+             (!changes || std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
+               return one.begin == match.end && sentence.ClauseOf(one.begin) == clause;
+             }));
+    });
+  };
+  return says(kWill, true) || says(kDoing, false);
+}
+
 // Returns whether a clause denies the one command that it names: "there is no need to flash it",
 // "you must not reset the BIOS". "Do not hesitate to" and "do not .. but .." deny none.
 bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
@@ -28,9 +77,6 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       "not|should not|"
       "may not|must not be|shall not be|should not be|may not be|cannot|can not|nobody may|"
       "nobody must|nobody should|no one may");
-  static const Cue kChanging(
-      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
-      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
   static const Cue kContrast(
       "but|instead|rather|only|unless|until|without|forget|hesitate|fail|delay|stay|remain|left|"
       "keep|longer");
@@ -54,7 +100,7 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       if (thing.begin >= no.end && thing.begin <= no.end + kReach) return true;
     }
   }
-  const std::vector<CueMatch> changing = inside(kChanging);
+  const std::vector<CueMatch> changing = inside(Changing());
   const auto denies = [&](const Cue& denial, bool is_close) {
     const std::vector<CueMatch> all = inside(denial);
     return std::any_of(all.begin(), all.end(), [&](const CueMatch& no) {
@@ -72,15 +118,20 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
   return denies(kNeedless, false) || denies(kForbidden, true) || denies(kIntended, true);
 }
 
+// Returns whether a word tells of a deed in the past: "deleted", "made".
+bool IsPastVerb(const std::string& word) {
+  static const WordSet kPast = {"made",  "gave", "set", "put",  "took", "lit",
+                                "built", "did",  "got", "shut", "reset"};
+  static const WordSet kUnfinished = {"need", "needed", "wanted", "asked", "noticed", "want"};
+  return (word.ends_with("ed") && !kUnfinished.contains(word)) || kPast.contains(word);
+}
+
 // Returns whether a clause reports what somebody did or what happened: "somebody deleted user x7",
 // "the server shut down last night". `goes_on` says that the clause before is a report; then
 // "enabled y8" is one, too.
 bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
   static const WordSet kSubjects = {"somebody", "someone", "we", "i", "they", "he", "she"};
   static const WordSet kOwners = {"the", "our", "my", "this", "that", "it", "a"};
-  static const WordSet kPast = {"made",  "gave", "set", "put",  "took",
-                                "built", "did",  "got", "shut", "reset"};
-  static const WordSet kUnfinished = {"need", "needed", "wanted", "asked", "noticed", "want"};
   static const WordSet kRequests = {"please", "pls", "must",  "should", "to", "so",
                                     "want",   "it",  "again", "shall",  "can"};
   static const Cue kTimes("last night|yesterday|last week|last month|this morning|ago");
@@ -93,21 +144,26 @@ bool Reports(const Sentence& sentence, std::size_t clause, bool goes_on) {
     requests |= end > first && kRequests.contains(LowerTextOf(tokens, end));
   }
   if (first == end || requests) return false;
-  const auto is_past = [&tokens](std::size_t at) {
-    const std::string word = LowerTextOf(tokens, at);
-    return (word.ends_with("ed") && !kUnfinished.contains(word)) || kPast.contains(word);
-  };
+  const auto is_past = [&tokens](std::size_t at) { return IsPastVerb(LowerTextOf(tokens, at)); };
   const std::string word = LowerTextOf(tokens, first);
   if (goes_on && is_past(first + (word == "and" ? 1 : 0))) return true;
-  // "We already flashed it"
-  static const WordSet kAdverbs = {"already", "just", "have", "has", "also"};
-  std::size_t verb = first + 1;
+  // "We already flashed it", "yesterday at night I turned it on"
+  static const WordSet kAdverbs = {"already", "just", "have", "has", "had", "also", "myself"};
+  static const WordSet kDays = {"yesterday", "earlier", "this", "last"};
+  static const WordSet kHours = {"yesterday", "earlier", "morning", "afternoon", "night",
+                                 "week",      "month",   "evening", "today",     "at"};
+  std::size_t subject = first;
+  if (kDays.contains(word)) {
+    ++subject;
+    while (kHours.contains(LowerTextOf(tokens, subject))) ++subject;
+  }
+  std::size_t verb = subject + 1;
   while (kAdverbs.contains(LowerTextOf(tokens, verb))) ++verb;
-  if (kSubjects.contains(word) && is_past(verb)) return true;
+  if (kSubjects.contains(LowerTextOf(tokens, subject)) && is_past(verb)) return true;
   // "After the drill somebody powered it off"
   for (std::size_t at = first; at + 1 < end; ++at) {
-    const std::string subject = LowerTextOf(tokens, at);
-    if ((subject == "somebody" || subject == "someone") && is_past(at + 1)) return true;
+    const std::string who = LowerTextOf(tokens, at);
+    if ((who == "somebody" || who == "someone") && is_past(at + 1)) return true;
   }
   const std::vector<CueMatch> times = kTimes.FindAll(sentence);
   return kOwners.contains(word) &&
@@ -165,16 +221,38 @@ bool ExpectsDone(const Sentence& sentence, std::size_t clause) {
          });
 }
 
-// Returns whether a clause begins the sentence with "keep" or "leave": "keep the server running".
+// Returns whether a clause begins with "keep" or "leave": "keep the server running".
 bool Keeps(const Sentence& sentence, std::size_t clause) {
   static const WordSet kBefore = {"please", "pls", "kindly", "just", "do"};
   for (const Token& token : sentence.tokens()) {
     const std::string text = absl::AsciiStrToLower(token.text);
-    if (!kBefore.contains(text)) {
-      return token.clause == clause && (text == "keep" || text == "leave");
+    if (token.clause == clause && !kBefore.contains(text)) {
+      return text == "keep" || text == "leave";
     }
   }
   return false;
+}
+
+// Returns whether a clause tells what somebody says to have done: "Derek told me he lit the LED".
+bool TellsOfOthers(const Sentence& sentence, std::size_t clause) {
+  static const Cue kTold(
+      "told me he|told me she|told me they|tell me he|tell me she|tell me they|said he|said she|"
+      "said they|say he|say she|say they|told us he|told us she|told us they|tell us he|tell us "
+      "she|tell us they");
+  static const WordSet kAuxiliaries = {"has", "had", "have", "already", "just", "also"};
+  static const WordSet kAsking = {"please", "pls", "must", "should", "want", "shall", "need"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  const std::vector<CueMatch> all = kTold.FindAll(sentence);
+  return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
+    if (sentence.ClauseOf(match.begin) != clause) return false;
+    std::size_t verb = sentence.TokenOf(match.end - 1) + 1;
+    while (kAuxiliaries.contains(LowerTextOf(tokens, verb))) ++verb;
+    bool asks = false;
+    for (std::size_t at = verb; at < tokens.size() && tokens[at].clause == clause; ++at) {
+      asks |= kAsking.contains(LowerTextOf(tokens, at));
+    }
+    return !asks && IsPastVerb(LowerTextOf(tokens, verb));
+  });
 }
 
 }  // namespace
@@ -183,7 +261,8 @@ bool TakesBack(const Sentence& sentence) {
   static const Cue kBack(
       "only asking|just asking|wait no|disregard|disregard that|disregard this|scratch "
       "that|scratch this|"
-      "cancel that|cancel this|ignore that|ignore this|ignore me|strike that|forget that|"
+      "never mind|nevermind|cancel that|cancel this|ignore that|ignore this|ignore me|strike "
+      "that|forget that|"
       "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
       "it back|"
       "no don t|better not|rather not|not yet|wrong window|wrong ticket|wrong server|wrong chat|"
@@ -228,6 +307,7 @@ bool DeniesAll(const Sentence& sentence) {
     const bool is_polite = IsPolite(sentence, clause) || IsRemark(sentence, begin);
     reports = Reports(sentence, clause, reports);
     const bool denies_it = reports || DeniesCommand(sentence, clause) ||
+                           OthersDo(sentence, clause) || TellsOfOthers(sentence, clause) ||
                            TellsOfControl(sentence, clause) || TellsDone(sentence, clause) ||
                            ExpectsDone(sentence, clause) || Keeps(sentence, clause);
     if (!is_polite && !denies_it && !IsBackground(sentence, clause)) return false;

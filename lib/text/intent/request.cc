@@ -93,7 +93,8 @@ bool AsksForNoChange(const Sentence& sentence) {
                                   "would",  "kindly", "hi",  "hey", "hello"};
   static const Cue kUndecided(
       "forget what|some day|talk about it|perhaps not|or maybe|maybe not|must think|think still|"
-      "come back to you|no action|do nothing|just curious|never mind|nevermind|no wait|forget it|"
+      "come back to you|no action|do nothing|just curious|no wait|forget it|thinking out loud|"
+      "think out loud|thinking aloud|think aloud|if we ever|i suppose we d|i suppose we would|"
       "change my mind|second thought|take that back|meant for someone|"
       "meant for somebody|hold off on|off or on|on or off");
   if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
@@ -116,7 +117,14 @@ bool AsksForNoChange(const Sentence& sentence) {
   const auto verb = std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
     return !kPolite.contains(absl::AsciiStrToLower(token.text));
   });
-  return verb != tokens.end() && kTelling.contains(absl::AsciiStrToLower(verb->text));
+  if (verb == tokens.end()) return false;
+  // "Maybe shut it down", but not "maybe you could shut it down"
+  static const WordSet kDoubts = {"maybe", "perhaps"};
+  const std::string first = absl::AsciiStrToLower(verb->text);
+  const bool is_asked = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) {
+    return kPolite.contains(absl::AsciiStrToLower(token.text));
+  });
+  return kTelling.contains(first) || (kDoubts.contains(first) && !is_asked);
 }
 
 bool AsksForLater(const Sentence& sentence, const GoalSentence& goal) {
