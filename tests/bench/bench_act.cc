@@ -11,9 +11,9 @@
 // Prints one line for each combination on standard error and one JSON line on standard output.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -29,6 +29,7 @@
 #include "platform/transport/client_stream.h"
 #include "proto/act.grpc.pb.h"
 #include "rl/model/policy.h"
+#include "tests/bench/flags.h"
 #include "tests/inference/service/loopback.h"
 
 using namespace shoal;
@@ -178,10 +179,10 @@ absl::StatusOr<nlohmann::json> Measure(const std::string& folder, const std::str
 int main(int argc, char** argv) {
   double seconds = 2;
   std::string device = "cpu";
-  CLI::App app("Environment rows a second through the inference service.");
-  app.add_option("--seconds", seconds, "measured for each combination");
-  app.add_option("--device", device, "inference.device, one or a list with commas");
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Environment rows a second through the inference service.");
+  flags.Add("--seconds", seconds, "measured for each combination");
+  flags.Add("--device", device, "inference.device, one or a list with commas");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   model::SetTorchThreads(1);
   std::string folder = (std::filesystem::temp_directory_path() / "bench_act_XXXXXX").string();

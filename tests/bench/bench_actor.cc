@@ -7,11 +7,11 @@
 //               [--threads N: as many as processors] [--access inprocess http]
 //
 // The last line is one JSON object.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <deque>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -23,6 +23,7 @@
 #include "platform/runtime/random.h"
 #include "platform/runtime/thread.h"
 #include "tests/actor/environments/http_servers.h"
+#include "tests/bench/flags.h"
 
 namespace {
 
@@ -168,17 +169,16 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Environment steps a second of an actor");
-  app.add_option("--seconds", settings.seconds, "for each kind of access");
-  app.add_option("--environments", settings.environments, "that a thread plays at once");
-  app.add_option("--connections", settings.connections, "of a thread to the mock server");
-  app.add_option("--capture", settings.capture, "by name");
-  app.add_option("--threads", settings.threads, "in all, one of them the mock server's over HTTP")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  app.add_option("--access", settings.access, "what is measured")
-      ->check(CLI::IsMember({"inprocess", "http"}));
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Environment steps a second of an actor");
+  flags.Add("--seconds", settings.seconds, "for each kind of access");
+  flags.Add("--environments", settings.environments, "that a thread plays at once");
+  flags.Add("--connections", settings.connections, "of a thread to the mock server");
+  flags.Add("--capture", settings.capture, "by name");
+  flags.Add("--threads", settings.threads, "in all, one of them the mock server's over HTTP")
+      .InRange(1, 256)
+      .ShowDefault();
+  flags.Add("--access", settings.access, "what is measured").OneOf({"inprocess", "http"});
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   const absl::Status status = Run(settings);
   if (status.ok()) return 0;

@@ -10,7 +10,6 @@
 // learner saves it ("stall_ms", "saved_ms"), and read ("read_ms"). The first checkpoint of a
 // process alone needs memory that is new, so it is not counted; "first_stall_ms" tells what it made
 // training wait for. Figures are medians; "stall_of_copy" is that of the rounds' ratios.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -27,6 +26,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/training/checkpoint.h"
 #include "rl/training/shared_checkpoints.h"
+#include "tests/bench/flags.h"
 
 namespace shoal {
 namespace {
@@ -136,15 +136,15 @@ absl::Status Measure(const Settings& settings) {
 
 int Main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Measures checkpoints of a learner");
-  app.add_option("--directory", settings.directory, "where checkpoints are written")->required();
-  app.add_option("--megabytes", settings.megabytes, "of the state, in millions of bytes")
-      ->check(CLI::Range(60.0, 20'000.0))
-      ->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "checkpoints that are saved and read")
-      ->check(CLI::Range(1, 1'000))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Measures checkpoints of a learner");
+  flags.Add("--directory", settings.directory, "where checkpoints are written").Required();
+  flags.Add("--megabytes", settings.megabytes, "of the state, in millions of bytes")
+      .InRange(60.0, 20'000.0)
+      .ShowDefault();
+  flags.Add("--rounds", settings.rounds, "checkpoints that are saved and read")
+      .InRange(1, 1'000)
+      .ShowDefault();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::Status status = Measure(settings);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s\n", runtime::Message(status).c_str());

@@ -10,7 +10,6 @@
 // once, and its time is that of rank 0 from a barrier to the next one. Every rank checks the sum.
 // With --compress sums travel in bfloat16, as with learner.gradient_compression.
 // With --on-request a round runs for each line of standard input (rounds.h).
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "platform/runtime/log.h"
 #include "rl/collectives/launch.h"
 #include "rl/collectives/socket_reducer.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/forked_ranks.h"
 #include "tests/bench/load.h"
 #include "tests/bench/rounds.h"
@@ -141,15 +141,14 @@ absl::Status Run(const Settings& settings, std::int64_t ranks, double megabytes)
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Sums over ranks that are processes of this machine");
-  app.add_option("--ranks", settings.ranks, "numbers of processes")->check(CLI::Range(2, 8));
-  app.add_option("--megabytes", settings.megabytes, "of float32")
-      ->check(CLI::Range(0.000004, 1000.0));
-  app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
-  app.add_option("--ring-min-bytes", settings.group.ring_min_bytes, "0: over rank 0 alone");
-  app.add_flag("--compress", settings.compress, "sums in bfloat16, where they go around a ring");
-  app.add_flag("--on-request", settings.on_request, "a round for each line of standard input");
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Sums over ranks that are processes of this machine");
+  flags.Add("--ranks", settings.ranks, "numbers of processes").InRange(2, 8);
+  flags.Add("--megabytes", settings.megabytes, "of float32").InRange(0.000004, 1000.0);
+  flags.Add("--rounds", settings.rounds).Positive();
+  flags.Add("--ring-min-bytes", settings.group.ring_min_bytes, "0: over rank 0 alone");
+  flags.Add("--compress", settings.compress, "sums in bfloat16, where they go around a ring");
+  flags.Add("--on-request", settings.on_request, "a round for each line of standard input");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   for (const std::int64_t ranks : settings.ranks) {
     for (const double megabytes : settings.megabytes) {

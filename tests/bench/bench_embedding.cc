@@ -12,7 +12,6 @@
 // them is known. Rows are sent in messages of --rows, the next one when all rows are answered.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -35,6 +34,7 @@
 #include "proto/act.grpc.pb.h"
 #include "redfish/capture/capture.h"
 #include "rl/model/policy.h"
+#include "tests/bench/flags.h"
 #include "tests/inference/service/loopback.h"
 #include "text/embedding/make_text_encoder.h"
 
@@ -320,21 +320,18 @@ absl::StatusOr<nlohmann::json> Run(const std::string& folder, const Options& opt
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Latency of rows with known contents, alone and beside a burst of unknown texts.");
-  app.add_option("--encoder", options.encoder, "As inference.encoder")->capture_default_str();
-  app.add_option("--capture", options.capture, "Where the texts come from")->capture_default_str();
-  app.add_option("--texts", options.texts, "Of the burst")->capture_default_str();
-  app.add_option("--least-bytes", options.least_bytes, "Of a text")->capture_default_str();
-  app.add_option("--rows", options.rows, "Of a message of known rows")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "Measured alone, and beside the burst at most")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Each with a new server")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags(
+      "Latency of rows with known contents, alone and beside a burst of unknown texts.");
+  flags.Add("--encoder", options.encoder, "As inference.encoder").ShowDefault();
+  flags.Add("--capture", options.capture, "Where the texts come from").ShowDefault();
+  flags.Add("--texts", options.texts, "Of the burst").ShowDefault();
+  flags.Add("--least-bytes", options.least_bytes, "Of a text").ShowDefault();
+  flags.Add("--rows", options.rows, "Of a message of known rows").Positive().ShowDefault();
+  flags.Add("--seconds", options.seconds, "Measured alone, and beside the burst at most")
+      .Positive()
+      .ShowDefault();
+  flags.Add("--rounds", options.rounds, "Each with a new server").Positive().ShowDefault();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   model::SetTorchThreads(1);
   std::string folder = (std::filesystem::temp_directory_path() / "bench_embedding_XXXXXX").string();

@@ -7,7 +7,6 @@
 // model and the batches are written for a peer. With --on-request each line on standard input runs
 // all batches once and prints the seconds and the mean absolute number of the results, so that the
 // bench and a peer can take turns (peers/huggingface_encoder.sh).
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -22,6 +21,7 @@
 #include "rl/model/policy.h"
 #include "rl/model/safetensors_file.h"
 #include "tests/bench/captured_texts.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/rounds.h"
 #include "text/language/gpt2.h"
 
@@ -163,22 +163,21 @@ absl::Status Run(const Options& options) {
 
 int main(int argc, char** argv) {
   shoal::Options options;
-  CLI::App app("Tokens a second through the language model, hidden states of captured texts.");
-  app.add_option("--preset", options.preset, "tiny, small, medium, large, xl");
-  app.add_option("--captures", options.captures, "folder of captures");
-  app.add_option("--texts", options.texts, "resources, spread over all captures")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--batch", options.batch, "texts in a batch")->check(CLI::Range(1, 1'000'000));
-  app.add_option("--slice", options.slice_tokens, "tokens that run through the layers at once")
-      ->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--threads", options.threads, "of torch")->check(CLI::Range(1, 1024));
-  app.add_option("--rounds", options.rounds, "times that all batches run")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--export", options.export_folder, "folder for the model and the batches");
-  app.add_flag("--bfloat16", options.bfloat16, "matrices and attention in bfloat16");
-  app.add_flag("--equal", options.equal, "256 tokens a text: nothing to pad");
-  app.add_flag("--on-request", options.on_request, "one round for each line of standard input");
-  CLI11_PARSE(app, argc, argv);
+  shoal::bench::Flags flags(
+      "Tokens a second through the language model, hidden states of captured texts.");
+  flags.Add("--preset", options.preset, "tiny, small, medium, large, xl");
+  flags.Add("--captures", options.captures, "folder of captures");
+  flags.Add("--texts", options.texts, "resources, spread over all captures").InRange(1, 1'000'000);
+  flags.Add("--batch", options.batch, "texts in a batch").InRange(1, 1'000'000);
+  flags.Add("--slice", options.slice_tokens, "tokens that run through the layers at once")
+      .InRange(1, 1'000'000'000);
+  flags.Add("--threads", options.threads, "of torch").InRange(1, 1024);
+  flags.Add("--rounds", options.rounds, "times that all batches run").InRange(1, 1'000'000);
+  flags.Add("--export", options.export_folder, "folder for the model and the batches");
+  flags.Add("--bfloat16", options.bfloat16, "matrices and attention in bfloat16");
+  flags.Add("--equal", options.equal, "256 tokens a text: nothing to pad");
+  flags.Add("--on-request", options.on_request, "one round for each line of standard input");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::Status status = shoal::Run(options);
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench_encoder: %s\n", shoal::runtime::Message(status).c_str());

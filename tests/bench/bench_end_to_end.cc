@@ -19,7 +19,6 @@
 // it is made, as the programs of other libraries do (tests/bench/peers/cartpole_judge.py).
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -32,6 +31,7 @@
 #include "cli/cluster/child_process.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/scratch_folder.h"
+#include "tests/bench/flags.h"
 
 namespace shoal {
 namespace {
@@ -188,15 +188,14 @@ absl::StatusOr<json> Measure(const Settings& settings, const std::string& task, 
 
 int main(int argc, char** argv) {
   shoal::Settings settings;
-  CLI::App app("Measures whole training runs.");
-  app.add_option("--tasks", settings.tasks, "what to train")
-      ->check(CLI::IsMember({"cartpole", "pixels"}));
-  app.add_option("--seeds", settings.seeds, "one run of each task with each seed");
-  app.add_option("--seconds", settings.seconds, "the longest training, and that of pixels")
-      ->check(CLI::Range(1.0, 3600.0));
-  app.add_option("--set", settings.set, "knobs of the cluster, as for shoal train");
-  app.add_flag("--evaluations", settings.evaluations, "print a line for each evaluation");
-  CLI11_PARSE(app, argc, argv);
+  shoal::bench::Flags flags("Measures whole training runs.");
+  flags.Add("--tasks", settings.tasks, "what to train").OneOf({"cartpole", "pixels"});
+  flags.Add("--seeds", settings.seeds, "one run of each task with each seed");
+  flags.Add("--seconds", settings.seconds, "the longest training, and that of pixels")
+      .InRange(1.0, 3600.0);
+  flags.Add("--set", settings.set, "knobs of the cluster, as for shoal train");
+  flags.Add("--evaluations", settings.evaluations, "print a line for each evaluation");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   for (const std::string& task : settings.tasks) {
     for (const int seed : settings.seeds) {
       const auto line = shoal::Measure(settings, task, seed);

@@ -10,12 +10,16 @@
 // runs, latencies are medians, and server_cpu_us is the server's processor time for a request.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "mockserver/process/event_sender.h"
 #include "mockserver/process/front.h"
@@ -31,6 +35,7 @@
 #include "redfish/capture/landmarks.h"
 #include "redfish/capture/uri.h"
 #include "redfish/schema/schema.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/load.h"
 
 namespace {
@@ -306,13 +311,13 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Speed and size of the simulated service");
-  app.add_option("--seconds", settings.seconds, "of each run");
-  app.add_flag("--spin,!--sleep", settings.spins,
-               "the client does not sleep; by default where there is a processor for it");
-  app.add_option("--runs", settings.runs, "of each measurement")->check(CLI::PositiveNumber);
-  app.add_option("--capture", settings.captures, "by name; the first is measured in full");
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Speed and size of the simulated service");
+  flags.Add("--seconds", settings.seconds, "of each run");
+  flags.Add("--spin,!--sleep", settings.spins,
+            "the client does not sleep; by default where there is a processor for it");
+  flags.Add("--runs", settings.runs, "of each measurement").Positive();
+  flags.Add("--capture", settings.captures, "by name; the first is measured in full");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   const absl::Status status = Run(settings);
   if (status.ok()) return 0;

@@ -8,7 +8,6 @@
 // "communication" within collective calls and "exposed" what of it the backward pass does not hide,
 // on rank 0 as medians of the rounds with their ranges. Each rank has one thread and sequences of
 // random tokens, as many as the others. Every rank checks that both kinds end with the same loss.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,6 +23,7 @@
 #include "rl/collectives/measured_reducer.h"
 #include "rl/collectives/socket_reducer.h"
 #include "rl/model/policy.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/forked_ranks.h"
 #include "tests/bench/load.h"
 #include "text/language/language_trainer.h"
@@ -149,16 +149,15 @@ absl::Status RunRank(const Settings& settings, const collectives::RankEnvironmen
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Training steps over ranks with sums in the backward pass and after it");
-  app.add_option("--ranks", settings.ranks, "processes")->check(CLI::Range(2, 8));
-  app.add_option("--width", settings.width, "of hidden states, a multiple of 64")
-      ->check(CLI::Range(64, 2048));
-  app.add_option("--layers", settings.layers, "blocks")->check(CLI::Range(1, 48));
-  app.add_option("--vocabulary", settings.vocabulary, "tokens")->check(CLI::Range(2, 100'000));
-  app.add_option("--tokens", settings.tokens, "of a rank in a step")->check(CLI::Range(2, 100'000));
-  app.add_option("--rounds", settings.rounds, "after one to warm up")->check(CLI::PositiveNumber);
-  app.add_option("--steps", settings.steps, "of a round")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Training steps over ranks with sums in the backward pass and after it");
+  flags.Add("--ranks", settings.ranks, "processes").InRange(2, 8);
+  flags.Add("--width", settings.width, "of hidden states, a multiple of 64").InRange(64, 2048);
+  flags.Add("--layers", settings.layers, "blocks").InRange(1, 48);
+  flags.Add("--vocabulary", settings.vocabulary, "tokens").InRange(2, 100'000);
+  flags.Add("--tokens", settings.tokens, "of a rank in a step").InRange(2, 100'000);
+  flags.Add("--rounds", settings.rounds, "after one to warm up").Positive();
+  flags.Add("--steps", settings.steps, "of a round").Positive();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::Status status =
       bench::RunForkedRanks(settings.ranks, [&](const collectives::RankEnvironment& environment) {
         return RunRank(settings, environment);

@@ -9,13 +9,15 @@
 // last line is one JSON object: rates are medians, and the ratio is the median of the rounds'
 // ratios, so that other load on the machine affects both. Given the processes' ids, the object also
 // has the processor time that each spent on a request.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "platform/http/fetch.h"
 #include "platform/runtime/log.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/load.h"
 
 namespace {
@@ -107,20 +109,19 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Two HTTP servers under the same load in turn");
-  app.add_option("--name", settings.name, "of the peer")->required();
-  app.add_option("--ours", settings.ours, "host:port")->required();
-  app.add_option("--peer", settings.peer, "host:port")->required();
-  app.add_option("--path", settings.path, "what is asked for")->required();
-  app.add_flag("--tls", settings.tls, "both speak TLS; bodies are not compared");
-  app.add_flag("--spin", settings.spins,
-               "the client does not sleep: it has a processor of its own");
-  app.add_option("--connections", settings.connections, "at once");
-  app.add_option("--seconds", settings.seconds, "of each server in a round");
-  app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
-  app.add_option("--ours-pid", settings.ours_pid, "its processor time is counted");
-  app.add_option("--peer-pid", settings.peer_pid, "its processor time is counted");
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Two HTTP servers under the same load in turn");
+  flags.Add("--name", settings.name, "of the peer").Required();
+  flags.Add("--ours", settings.ours, "host:port").Required();
+  flags.Add("--peer", settings.peer, "host:port").Required();
+  flags.Add("--path", settings.path, "what is asked for").Required();
+  flags.Add("--tls", settings.tls, "both speak TLS; bodies are not compared");
+  flags.Add("--spin", settings.spins, "the client does not sleep: it has a processor of its own");
+  flags.Add("--connections", settings.connections, "at once");
+  flags.Add("--seconds", settings.seconds, "of each server in a round");
+  flags.Add("--rounds", settings.rounds).Positive();
+  flags.Add("--ours-pid", settings.ours_pid, "its processor time is counted");
+  flags.Add("--peer-pid", settings.peer_pid, "its processor time is counted");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   const absl::Status status = Run(settings);
   if (status.ok()) return 0;

@@ -6,16 +6,17 @@
 //
 // Random placements of the graph's groups are simulated, and then random placements of single
 // operations. The last line is one JSON object with both rates.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "placement/device_set.h"
 #include "placement/graph_file.h"
 #include "placement/simulator.h"
 #include "platform/runtime/random.h"
+#include "tests/bench/flags.h"
 
 namespace {
 
@@ -75,11 +76,11 @@ absl::StatusOr<nlohmann::json> Measure(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Measures how many placements one core simulates in a second");
-  app.add_option("--graph", settings.graph)->capture_default_str();
-  app.add_option("--devices", settings.devices)->capture_default_str();
-  app.add_option("--seconds", settings.seconds)->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Measures how many placements one core simulates in a second");
+  flags.Add("--graph", settings.graph).ShowDefault();
+  flags.Add("--devices", settings.devices).ShowDefault();
+  flags.Add("--seconds", settings.seconds).ShowDefault();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::StatusOr<nlohmann::json> line = Measure(settings);
   if (!line.ok()) {
     std::fprintf(stderr, "%s\n", line.status().ToString().c_str());

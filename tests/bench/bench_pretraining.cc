@@ -7,7 +7,6 @@
 // the model and the blocks are written for a peer. With --on-request each line on standard input
 // runs all batches once, one step of AdamW each, and prints the seconds and the mean loss, so that
 // the bench and a peer can take turns (peers/huggingface_pretraining.sh).
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 #include "rl/model/policy.h"
 #include "rl/model/safetensors_file.h"
 #include "tests/bench/captured_texts.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/rounds.h"
 #include "text/language/language_trainer.h"
 
@@ -139,23 +139,23 @@ absl::Status Run(const Options& options) {
 
 int main(int argc, char** argv) {
   shoal::Options options;
-  CLI::App app("Tokens a second of training the language model on captured texts.");
-  const CLI::Range sizes(1, 1'000'000);
-  app.add_option("--preset", options.preset, "tiny, small, medium, large, xl");
-  app.add_option("--captures", options.captures, "folder of captures");
-  app.add_option("--block", options.block, "tokens of a sequence")->check(sizes);
-  app.add_option("--batch", options.batch, "sequences of a step")->check(sizes);
-  app.add_option("--batches", options.batches, "steps of a round")->check(sizes);
-  app.add_option("--slice", options.slice_tokens, "tokens at once")->check(sizes);
-  app.add_option("--learning-rate", options.learning_rate, "constant");
-  app.add_option("--device", options.device, "cpu or cuda");
-  app.add_option("--threads", options.threads, "of torch")->check(CLI::Range(1, 1024));
-  app.add_option("--rounds", options.rounds, "times that all batches run, after one to warm up")
-      ->check(sizes);
-  app.add_option("--export", options.export_folder, "folder for the model and the blocks");
-  app.add_flag("--bfloat16", options.bfloat16, "matrices and attention in bfloat16");
-  app.add_flag("--on-request", options.on_request, "one round for each line of standard input");
-  CLI11_PARSE(app, argc, argv);
+  constexpr int kMostSize = 1'000'000;
+  shoal::bench::Flags flags("Tokens a second of training the language model on captured texts.");
+  flags.Add("--preset", options.preset, "tiny, small, medium, large, xl");
+  flags.Add("--captures", options.captures, "folder of captures");
+  flags.Add("--block", options.block, "tokens of a sequence").InRange(1, kMostSize);
+  flags.Add("--batch", options.batch, "sequences of a step").InRange(1, kMostSize);
+  flags.Add("--batches", options.batches, "steps of a round").InRange(1, kMostSize);
+  flags.Add("--slice", options.slice_tokens, "tokens at once").InRange(1, kMostSize);
+  flags.Add("--learning-rate", options.learning_rate, "constant");
+  flags.Add("--device", options.device, "cpu or cuda");
+  flags.Add("--threads", options.threads, "of torch").InRange(1, 1024);
+  flags.Add("--rounds", options.rounds, "times that all batches run, after one to warm up")
+      .InRange(1, kMostSize);
+  flags.Add("--export", options.export_folder, "folder for the model and the blocks");
+  flags.Add("--bfloat16", options.bfloat16, "matrices and attention in bfloat16");
+  flags.Add("--on-request", options.on_request, "one round for each line of standard input");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::Status status = shoal::Run(options);
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench_pretraining: %s\n", shoal::runtime::Message(status).c_str());

@@ -10,7 +10,6 @@
 // process, each subscriber with a connection of its own.
 #include <spdlog/spdlog.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,6 +30,7 @@
 #include "rl/parameters/parameters_file.h"
 #include "rl/parameters/publisher.h"
 #include "rl/parameters/subscriber.h"
+#include "tests/bench/flags.h"
 
 namespace shoal {
 namespace {
@@ -191,16 +191,15 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   shoal::Settings settings;
-  CLI::App app("Measures how long parameters take from a learner to its subscribers.");
-  app.add_option("--encoding", settings.encoding, "as learner.publication_encoding")
-      ->check(CLI::IsMember({"float32", "float16", "delta", "float16_delta"}));
-  app.add_option("--versions", settings.versions, "a folder of versions; empty: made up");
-  app.add_option("--megabytes", settings.megabytes, "of a version that is made up")
-      ->check(CLI::Range(0.001, 4e3));
-  app.add_option("--subscribers", settings.subscribers)->check(CLI::Range(1, 1000));
-  app.add_option("--rounds", settings.rounds)->check(CLI::Range(1, 100'000));
-  app.add_option("--folder", settings.folder, "where subscribers keep versions; empty: nowhere");
-  CLI11_PARSE(app, argc, argv);
+  shoal::bench::Flags flags("Measures how long parameters take from a learner to its subscribers.");
+  flags.Add("--encoding", settings.encoding, "as learner.publication_encoding")
+      .OneOf({"float32", "float16", "delta", "float16_delta"});
+  flags.Add("--versions", settings.versions, "a folder of versions; empty: made up");
+  flags.Add("--megabytes", settings.megabytes, "of a version that is made up").InRange(0.001, 4e3);
+  flags.Add("--subscribers", settings.subscribers).InRange(1, 1000);
+  flags.Add("--rounds", settings.rounds).InRange(1, 100'000);
+  flags.Add("--folder", settings.folder, "where subscribers keep versions; empty: nowhere");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   const absl::Status status = shoal::Run(settings);
   if (status.ok()) return 0;

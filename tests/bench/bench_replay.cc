@@ -29,7 +29,6 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -37,6 +36,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -56,6 +56,7 @@
 #include "replay/client/sampler.h"
 #include "replay/selectors/selector_kind.h"
 #include "replay/service.h"
+#include "tests/bench/flags.h"
 #include "tests/bench/load.h"
 
 namespace {
@@ -555,24 +556,23 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("What replay shards take and give over loopback");
-  app.add_option("--bytes", settings.bytes, "of an item's payload")->check(CLI::Range(8, 40 << 20));
-  app.add_option("--writers", settings.writers, "")->check(CLI::Range(1, 64));
-  app.add_option("--samplers", settings.samplers, "")->check(CLI::Range(1, 64));
-  app.add_option("--shards", settings.shards, "")->check(CLI::Range(1, 64));
+  bench::Flags flags("What replay shards take and give over loopback");
+  flags.Add("--bytes", settings.bytes, "of an item's payload").InRange(8, 40 << 20);
+  flags.Add("--writers", settings.writers).InRange(1, 64);
+  flags.Add("--samplers", settings.samplers).InRange(1, 64);
+  flags.Add("--shards", settings.shards).InRange(1, 64);
   const auto names = replay::SelectorNames();
-  app.add_option("--selector", settings.selector, "chooses the items that are sampled")
-      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
-  app.add_option("--phases", settings.phases, "")
-      ->check(CLI::IsMember({"insert", "sample", "both"}));
-  app.add_option("--seconds", settings.seconds, "of a round")->check(CLI::PositiveNumber);
-  app.add_flag("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
-  app.add_flag("--shared-memory", settings.shares_memory,
-               "also through shared memory; implies --unix");
-  app.add_flag("--in-process", settings.in_process, "also with shards within this process");
-  app.add_option("--items", settings.items, "that all shards hold")->check(CLI::Range(16, 1 << 26));
-  app.add_option("--rounds", settings.rounds, "")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  flags.Add("--selector", settings.selector, "chooses the items that are sampled")
+      .OneOf(std::vector<std::string>(names.begin(), names.end()));
+  flags.Add("--phases", settings.phases).OneOf({"insert", "sample", "both"});
+  flags.Add("--seconds", settings.seconds, "of a round").Positive();
+  flags.Add("--unix", settings.uses_unix, "sockets in the file system instead of TCP");
+  flags.Add("--shared-memory", settings.shares_memory,
+            "also through shared memory; implies --unix");
+  flags.Add("--in-process", settings.in_process, "also with shards within this process");
+  flags.Add("--items", settings.items, "that all shards hold").InRange(16, 1 << 26);
+  flags.Add("--rounds", settings.rounds).Positive();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   settings.uses_unix = settings.uses_unix || settings.shares_memory;
   spdlog::set_level(spdlog::level::warn);
   ::signal(SIGPIPE, SIG_IGN);

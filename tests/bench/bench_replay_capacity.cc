@@ -22,7 +22,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -48,6 +47,7 @@
 #include "replay/batch_reader.h"
 #include "replay/durability/disk_journal.h"
 #include "replay/shard.h"
+#include "tests/bench/flags.h"
 
 namespace {
 
@@ -366,17 +366,16 @@ void Measure(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Measures a table of replay that is larger than its memory.");
-  app.add_option("--directory", settings.directory)->required();
-  app.add_option("--sampler", settings.sampler)->check(CLI::IsMember({"uniform", "fifo"}));
-  app.add_option("--durability", settings.durability)
-      ->check(CLI::IsMember({"none", "batch", "always"}));
-  app.add_option("--bytes", settings.bytes)->check(CLI::Range(64, 1 << 24));
-  app.add_option("--gigabytes", settings.gigabytes)->check(CLI::PositiveNumber);
-  app.add_option("--memory-gigabytes", settings.memory_gigabytes)->check(CLI::PositiveNumber);
-  app.add_option("--seconds", settings.seconds)->check(CLI::PositiveNumber);
-  app.add_option("--threads", settings.threads)->check(CLI::Range(1, 64));
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Measures a table of replay that is larger than its memory.");
+  flags.Add("--directory", settings.directory).Required();
+  flags.Add("--sampler", settings.sampler).OneOf({"uniform", "fifo"});
+  flags.Add("--durability", settings.durability).OneOf({"none", "batch", "always"});
+  flags.Add("--bytes", settings.bytes).InRange(64, 1 << 24);
+  flags.Add("--gigabytes", settings.gigabytes).Positive();
+  flags.Add("--memory-gigabytes", settings.memory_gigabytes).Positive();
+  flags.Add("--seconds", settings.seconds).Positive();
+  flags.Add("--threads", settings.threads).InRange(1, 64);
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   runtime::UseOneHeap();
   Measure(settings);

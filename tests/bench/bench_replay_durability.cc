@@ -15,8 +15,6 @@
 // the locks of the shard and of the journal about every 0.1 ms: no lock is held for longer than it
 // had to wait for one at most, but for this interval. Where other programs run, a thread may be
 // preempted while it holds a lock, so give the bench a real-time priority there (chrt -r 1).
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -35,6 +33,7 @@
 #include "platform/runtime/thread.h"
 #include "replay/durability/disk_journal.h"
 #include "replay/shard.h"
+#include "tests/bench/flags.h"
 
 namespace {
 
@@ -295,14 +294,14 @@ class CheckpointBench {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("Measures durable tables of replay.");
-  app.add_option("--directory", settings.directory)->required();
-  app.add_option("--bytes", settings.bytes);
-  app.add_option("--window", settings.window)->check(CLI::PositiveNumber);
-  app.add_option("--seconds", settings.seconds);
-  app.add_option("--checkpoint-gb", settings.checkpoint_gb);
-  app.add_option("--rounds", settings.rounds)->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("Measures durable tables of replay.");
+  flags.Add("--directory", settings.directory).Required();
+  flags.Add("--bytes", settings.bytes);
+  flags.Add("--window", settings.window).Positive();
+  flags.Add("--seconds", settings.seconds);
+  flags.Add("--checkpoint-gb", settings.checkpoint_gb);
+  flags.Add("--rounds", settings.rounds).Positive();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   MeasureRate(settings, replay::Durability::kNone, "none");
   MeasureRate(settings, replay::Durability::kBatch, "batch");

@@ -5,7 +5,6 @@
 // Each round encodes all phrases anew. "catalog_seconds" is the time of the median round, which a
 // service costs once. With one thread "texts_per_processor_second" is what one core does, whatever
 // runs beside it.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,6 +20,7 @@
 #include "redfish/catalog/catalog.h"
 #include "redfish/schema/schema.h"
 #include "rl/model/policy.h"
+#include "tests/bench/flags.h"
 #include "text/embedding/sentence_encoder.h"
 #include "text/lexical/phrases.h"
 
@@ -80,21 +80,17 @@ absl::StatusOr<nlohmann::json> Run(const Options& options) {
 
 int main(int argc, char** argv) {
   shoal::Options options;
-  CLI::App app("Texts per second of the sentence encoder for the phrases of a service's requests.");
-  app.add_option("--model", options.model, "Folder of the sentence encoder")->capture_default_str();
-  app.add_option("--capture", options.capture, "Where the requests come from")
-      ->capture_default_str();
-  app.add_option("--schema", options.schema, "Schema table")->capture_default_str();
-  app.add_option("--slice-tokens", options.slice_tokens, "In one pass through the model")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--threads", options.threads, "Of torch")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Of which the median counts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  shoal::bench::Flags flags(
+      "Texts per second of the sentence encoder for the phrases of a service's requests.");
+  flags.Add("--model", options.model, "Folder of the sentence encoder").ShowDefault();
+  flags.Add("--capture", options.capture, "Where the requests come from").ShowDefault();
+  flags.Add("--schema", options.schema, "Schema table").ShowDefault();
+  flags.Add("--slice-tokens", options.slice_tokens, "In one pass through the model")
+      .Positive()
+      .ShowDefault();
+  flags.Add("--threads", options.threads, "Of torch").Positive().ShowDefault();
+  flags.Add("--rounds", options.rounds, "Of which the median counts").Positive().ShowDefault();
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   shoal::model::SetTorchThreads(options.threads);
   const auto line = shoal::Run(options);
   if (!line.ok()) {

@@ -9,7 +9,6 @@
 // memory of words. The last line is one JSON object with megabytes (1e6 bytes) and tokens per
 // second. With --write-texts the texts are written instead, as FOLDER/long and FOLDER/short with
 // one text on each line, so that a peer can be measured on them (peers/huggingface.sh).
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,6 +19,7 @@
 #include "platform/content/canonical_json.h"
 #include "platform/runtime/atomic_file.h"
 #include "redfish/capture/capture.h"
+#include "tests/bench/flags.h"
 #include "text/bpe/token_encoder.h"
 #include "text/bpe/tokenizer_json.h"
 
@@ -119,12 +119,12 @@ absl::Status Run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("How fast one thread encodes the texts of captures");
-  app.add_option("--tokenizer", settings.tokenizer, "tokenizer.json or a folder");
-  app.add_option("--captures", settings.captures, "capture archives or folders");
-  app.add_option("--seconds", settings.seconds, "of each set of texts");
-  app.add_option("--write-texts", settings.write_texts, "write the texts into this folder");
-  CLI11_PARSE(app, argc, argv);
+  bench::Flags flags("How fast one thread encodes the texts of captures");
+  flags.Add("--tokenizer", settings.tokenizer, "tokenizer.json or a folder");
+  flags.Add("--captures", settings.captures, "capture archives or folders");
+  flags.Add("--seconds", settings.seconds, "of each set of texts");
+  flags.Add("--write-texts", settings.write_texts, "write the texts into this folder");
+  if (const auto code = flags.Parse(argc, argv)) return *code;
   const absl::Status status = Run(settings);
   if (status.ok()) return 0;
   std::fprintf(stderr, "bench_tokenizer: %s\n", runtime::Message(status).c_str());

@@ -27,6 +27,11 @@ struct SharedBytes {
 // content is unknown.
 std::shared_ptr<char> NewLargeMemory(std::size_t bytes);
 
+// Copies `bytes` bytes that do not overlap, by up to `threads` threads at once, in parts of 4 MiB
+// at least. It writes past the processor's caches, where it can, and so, unlike other copies, does
+// not first read what it overwrites.
+void CopyLarge(char* to, const char* from, std::size_t bytes, int threads);
+
 class LargeMemoryPool {
  public:
   // The same from blocks of this size that were given back, if there are any. A block goes back

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/training_state.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -15,6 +17,10 @@
 
 namespace shoal::algorithms {
 namespace {
+
+// Training waits for the copy of a snapshot, which a second thread halves, also where torch has
+// one.
+constexpr int kLeastCopyingThreads = 2;
 
 at::Tensor Zeros(std::int64_t size, const at::Device& device) {
   return at::zeros({size}, at::TensorOptions(at::kFloat).device(device));
@@ -33,7 +39,12 @@ SharedFloats CopyOf(const at::Tensor& vector, runtime::LargeMemoryPool& memory) 
   const auto size = static_cast<std::size_t>(vector.numel());
   const std::shared_ptr<char> block = memory.Take(size * sizeof(float));
   const std::span<const float> numbers(reinterpret_cast<const float*>(block.get()), size);
-  TensorOn(numbers).copy_(vector.detach());
+  if (vector.is_cpu() && vector.is_contiguous()) {
+    runtime::CopyLarge(block.get(), static_cast<const char*>(vector.const_data_ptr()),
+                       size * sizeof(float), std::max(at::get_num_threads(), kLeastCopyingThreads));
+  } else {
+    TensorOn(numbers).copy_(vector.detach());
+  }
   return SharedFloats(block, numbers);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <vector>
 
 namespace shoal::runtime {
 namespace {
@@ -39,6 +40,19 @@ TEST_CASE("a pool gives a block again once its last owner has let go, for as man
   const auto again = pool.Take(3 * kMebibyte);
   REQUIRE(again.get() == begin);
   REQUIRE(std::strcmp(again.get(), "still there") == 0);
+}
+
+TEST_CASE("a large copy is whole, however many threads share it") {
+  const std::size_t bytes = GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{4097},
+                                     9 * kMebibyte + 5, 16 * kMebibyte);
+  const int threads = GENERATE(0, 1, 2, 3, 64);
+  std::vector<char> from(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) from[i] = static_cast<char>(i * 2654435761U >> 24);
+  std::vector<char> to(bytes + 1, 'x');
+  CopyLarge(to.data(), from.data(), bytes, threads);
+  REQUIRE(to.back() == 'x');
+  to.pop_back();
+  REQUIRE((to == from));
 }
 
 TEST_CASE("a block outlives the pool that it is from") {

@@ -3,7 +3,8 @@
 // "-" for a sentence that must be refused, and the values as JSON. SHOAL_SAID names another file;
 // with SHOAL_SAID_SHOW the sentences of it that are misunderstood are printed.
 // operators.tsv and strangers.tsv have more of the kind; dangerous.tsv has what must not be
-// understood as what it almost says.
+// understood as what it almost says. With SHOAL_SAID_EVERY=N only each N-th sentence is read, and
+// nothing is asked of the shares: with sanitizers reading takes ten times as long.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/doubles/environment_number.h"
 #include "tests/text/intent/shipped_parser.h"
 
 namespace shoal::intent {
@@ -58,9 +60,12 @@ void Show(const Said& said, const Intent& intent) {
               Json(intent.values).dump().c_str(), intent.refusal.c_str());
 }
 
-Tally Judge(const std::string& path) {
+// Judges one of `every` sentences.
+Tally Judge(const std::string& path, std::size_t every) {
   Tally tally;
-  for (const Said& said : ReadSaid(path)) {
+  const std::vector<Said> all = ReadSaid(path);
+  for (std::size_t i = 0; i < all.size(); i += every) {
+    const Said& said = all[i];
     const std::vector<Intent> intents = *ParserOf(said.capture).ParseGoals(said.text);
     const Intent& intent = intents.front();
     const bool refused = !intent.refusal.empty();
@@ -97,8 +102,14 @@ struct Bars {
 };
 
 void RequireUnderstood(const std::string& path, const Bars& bars) {
-  const Tally tally = Judge(path);
+  const int every = doubles::EnvironmentNumber("SHOAL_SAID_EVERY", 1);
+  REQUIRE(every > 0);
+  const Tally tally = Judge(path, static_cast<std::size_t>(every));
   INFO(Totals(tally));
+  if (every > 1) {
+    REQUIRE(tally.valid * every >= bars.valid / 2);
+    return;
+  }
   REQUIRE(tally.valid >= bars.valid);
   REQUIRE(tally.wrong >= bars.wrong);
   REQUIRE(tally.exact >= bars.exact * tally.valid);
@@ -121,7 +132,7 @@ TEST_CASE("Operators of different habits are understood") {
 }
 
 TEST_CASE("Strangers are mostly understood") {
-  RequireUnderstood("tests/text/intent/strangers.tsv", {2040, 550, 0.95, 0.029, 0.97});
+  RequireUnderstood("tests/text/intent/strangers.tsv", {2240, 605, 0.95, 0.029, 0.97});
 }
 
 TEST_CASE(
