@@ -52,13 +52,14 @@ bool OthersDo(const Sentence& sentence, std::size_t clause) {
   };
   const auto says = [&](const Cue& cue, bool changes) {
     const std::vector<CueMatch> all = cue.FindAll(sentence);
-    const std::vector<CueMatch> changing = Changing().FindAll(sentence);
     return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
-      return sentence.ClauseOf(match.begin) == clause &&
-             is_subject(sentence.TokenOf(match.begin)) &&
-             (!changes || std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
-               return one.begin == match.end && sentence.ClauseOf(one.begin) == clause;
-             }));
+      if (sentence.ClauseOf(match.begin) != clause || !is_subject(sentence.TokenOf(match.begin))) {
+        return false;
+      }
+      const std::vector<CueMatch> changing = Changing().FindAll(sentence);
+      return !changes || std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
+        return one.begin == match.end && sentence.ClauseOf(one.begin) == clause;
+      });
     });
   };
   return says(kWill, true) || says(kDoing, false);
