@@ -36,12 +36,13 @@ class Headers:
             self._expensive[path] = {name for name in names if name in expensive}
         self._reached = {}
         for path in self.paths:
-            self.reached(path)
+            if path in self.reached(path):
+                raise SystemExit(f"{path} includes itself, through others of ours")
 
     def reached(self, path):
         """All headers of ours that a header includes, itself or through others."""
         if path not in self._reached:
-            self._reached[path] = set()  # A circle of headers ends here.
+            self._reached[path] = set()  # A circle of headers ends here, and its first one reaches itself.
             for included in self._included[path]:
                 self._reached[path] |= {included} | self.reached(included)
         return self._reached[path]

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr int kUpdates = 40;
+constexpr int kUpdates = 80;
 
 std::vector<std::string> InLockStep(const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {

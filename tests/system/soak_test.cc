@@ -40,7 +40,7 @@ std::vector<std::string> Arguments() {
         "inference.content_cache_bytes=16777216", "inference.catalog_cache_bytes=16777216",
         "inference.similarity_cache_bytes=4194304", "inference.encoder_chunk_cache_bytes=4194304",
         "replay.content_capacity_bytes=33554432", "replay.unused_content_bytes=8388608",
-        "learner.content_capacity_bytes=50331648", "learner.unroll_id_window=4096",
+        "learner.content_capacity_bytes=50331648", "learner.unroll_id_window=2048",
         "learner.recent_parameters_bytes=16777216", "environment.response_cache_bytes=16777216"}) {
     arguments.insert(arguments.end(), {"--set", setting});
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -68,12 +69,20 @@ std::shared_ptr<char> NewLargeMemory(std::size_t bytes) {
 void CopyLarge(char* to, const char* from, std::size_t bytes, int threads) {
   const std::size_t parts = std::clamp<std::size_t>(bytes / kLeastPartBytes, 1,
                                                     static_cast<std::size_t>(std::max(threads, 1)));
-  const std::size_t part = (bytes / parts + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::size_t share = (bytes + parts - 1) / parts;
+  const std::size_t part = (share + kPageBytes - 1) / kPageBytes * kPageBytes;
   std::vector<Thread> others;
+  others.reserve(parts);
   for (std::size_t at = part; at < bytes; at += part) {
-    others.emplace_back("copy", [to, from, at, length = std::min(part, bytes - at)] {
+    const auto copy = [to, from, at, length = std::min(part, bytes - at)] {
       StreamCopy(to + at, from + at, length);
-    });
+    };
+    try {
+      others.emplace_back("copy", copy);
+    } catch (const std::system_error&) {
+      // The system has no thread left.
+      copy();
+    }
   }
   StreamCopy(to, from, std::min(part, bytes));
 }

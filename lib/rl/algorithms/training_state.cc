@@ -39,7 +39,7 @@ SharedFloats CopyOf(const at::Tensor& vector, runtime::LargeMemoryPool& memory) 
   const auto size = static_cast<std::size_t>(vector.numel());
   const std::shared_ptr<char> block = memory.Take(size * sizeof(float));
   const std::span<const float> numbers(reinterpret_cast<const float*>(block.get()), size);
-  if (vector.is_cpu() && vector.is_contiguous()) {
+  if (vector.is_cpu() && vector.is_contiguous() && vector.scalar_type() == at::kFloat) {
     runtime::CopyLarge(block.get(), static_cast<const char*>(vector.const_data_ptr()),
                        size * sizeof(float), std::max(at::get_num_threads(), kLeastCopyingThreads));
   } else {

@@ -66,19 +66,33 @@ const Cue& Mistakes() {
 // success: "it would be great if the lamp were lit", "accepted if it shines", "even if it takes
 // long".
 bool IsWelcomed(const std::vector<Token>& tokens, std::size_t at) {
-  // "I would be glad if A were done, and if B were"
-  if (at > 0 && LowerTextOf(tokens, at - 1) == "and") {
-    for (std::size_t before = at - 1; before-- > 0;) {
-      if (LowerTextOf(tokens, before) == "if") return IsWelcomed(tokens, before);
-    }
+  static const WordSet kWelcome = {"appreciate", "grateful", "great", "nice",     "obliged",
+                                   "love",       "even",     "okay",  "ok",       "would",
+                                   "make",       "makes",    "glad",  "happy",    "thankful",
+                                   "kind",       "mind",     "help",  "accepted", "done"};
+  // "I would sleep better if", but not "better shut it down if"
+  static const WordSet kFeelings = {"better", "easier",   "safer",   "happier",
+                                    "calmer", "relieved", "pleased", "delighted"};
+  if (at > 0 && tokens[at - 1].clause == tokens[at].clause &&
+      kFeelings.contains(LowerTextOf(tokens, at - 1))) {
+    return true;
   }
-  static const WordSet kWelcome = {
-      "appreciate", "grateful", "great",   "nice",   "obliged",  "love",    "even",
-      "okay",       "ok",       "would",   "make",   "makes",    "glad",    "happy",
-      "thankful",   "kind",     "mind",    "help",   "accepted", "done",    "better",
-      "easier",     "safer",    "happier", "calmer", "relieved", "pleased", "delighted"};
   while (at > 0 && tokens[at - 1].clause == tokens[at].clause) {
     if (kWelcome.contains(LowerTextOf(tokens, --at))) return true;
+  }
+  return false;
+}
+
+// Returns whether "and if" at a token goes on with what was welcome before, "were" or "was" behind
+// it: "I would be glad if A were done, and if B were".
+bool GoesOnWelcomed(const std::vector<Token>& tokens, std::size_t at) {
+  if (at == 0 || LowerTextOf(tokens, at - 1) != "and") return false;
+  bool wishes = false;
+  for (std::size_t i = at + 1; i < tokens.size() && tokens[i].clause == tokens[at].clause; ++i) {
+    wishes |= LowerTextOf(tokens, i) == "were" || LowerTextOf(tokens, i) == "was";
+  }
+  for (std::size_t before = at - 1; wishes && before-- > 0;) {
+    if (LowerTextOf(tokens, before) == "if") return IsWelcomed(tokens, before);
   }
   return false;
 }
@@ -217,9 +231,8 @@ bool BeginsCondition(const Sentence& sentence, std::size_t at) {
         EndOfMatchAt(sentence, Mistakes(), tokens[at + 1].first_word).has_value()) {
       return true;
     }
-    const bool is_second = at > 0 && LowerTextOf(tokens, at - 1) == "and";
-    return !IsWayToAsk(tokens, at) &&
-           ((is_first && !is_second) || (next != "there" && !IsWelcomed(tokens, at)));
+    return !IsWayToAsk(tokens, at) && !GoesOnWelcomed(tokens, at) &&
+           (is_first || (next != "there" && !IsWelcomed(tokens, at)));
   }
   // "When Peter calls, ..", "after the drill has ended, .."
   static const WordSet kLeading = {"when", "once", "after"};

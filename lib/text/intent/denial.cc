@@ -15,16 +15,8 @@
 namespace shoal::intent {
 namespace {
 
-// Returns the verbs of commands.
-const Cue& Changing() {
-  static const Cue kChanging(
-      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
-      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
-  return kChanging;
-}
-
 // Returns whether a clause says that somebody else does it: "Peter will shut it down", "day shift
-// is going to switch it off".
+// is going to switch it off". A clause that goes on with a request does not.
 bool OthersDo(const Sentence& sentence, std::size_t clause) {
   static const WordSet kRoles = {"shift",    "team",       "crew",        "colleague", "colleagues",
                                  "vendor",   "technician", "engineer",    "engineers", "people",
@@ -33,32 +25,46 @@ bool OthersDo(const Sentence& sentence, std::size_t clause) {
   static const WordSet kNobody = {"it",   "this", "that",   "server", "machine", "box",  "host",
                                   "node", "you",  "system", "which",  "what",    "we",   "i",
                                   "who",  "all",  "both",   "there",  "these",   "those"};
+  static const WordSet kRequests = {"please", "pls",  "kindly", "so",    "must",
+                                    "need",   "want", "should", "could", "can"};
   static const Cue kWill("will|ll|is going to|are going to|is about to|are about to");
   static const Cue kDoing("is doing|are doing|is handling|are handling|is taking care of");
+  static const Cue kDeeds(
+      "shut|power|turn|switch|stop|halt|mirror|convert|reset|restore|revert|flash|update|upgrade|"
+      "delete|wipe|erase");
   const std::vector<Token>& tokens = sentence.tokens();
-  const auto first = std::find_if(tokens.begin(), tokens.end(),
-                                  [&](const Token& token) { return token.clause == clause; });
+  std::size_t first = 0;
+  while (first < tokens.size() && tokens[first].clause != clause) ++first;
+  // The text of a token without what an apostrophe joins to it: "they" of "they'll".
+  const auto name_of = [](const Token& token) {
+    return absl::AsciiStrToLower(token.text.substr(0, token.text.find('\'')));
+  };
   const auto is_subject = [&](std::size_t end) {
-    constexpr std::ptrdiff_t kLongest = 4;
-    const std::ptrdiff_t length = tokens.begin() + static_cast<std::ptrdiff_t>(end) - first;
-    if (length < 1 || length > kLongest) return false;
-    const bool has_role = std::any_of(first, first + length, [](const Token& token) {
-      return kRoles.contains(absl::AsciiStrToLower(token.text));
-    });
-    const std::string& text = first->text;
-    const bool is_name = length == 1 && !kNobody.contains(absl::AsciiStrToLower(text)) &&
-                         std::all_of(text.begin() + 1, text.end(), absl::ascii_islower);
-    return has_role || is_name;
+    constexpr std::size_t kLongest = 4;
+    if (end <= first || end - first > kLongest) return false;
+    for (std::size_t at = first; at < end; ++at) {
+      if (kRoles.contains(name_of(tokens[at]))) return true;
+    }
+    const std::string name = name_of(tokens[first]);
+    return end == first + 1 && !kNobody.contains(name) &&
+           std::all_of(name.begin(), name.end(), absl::ascii_islower);
+  };
+  const auto asks_behind = [&](std::size_t word) {
+    for (; word < sentence.words().size() && sentence.ClauseOf(word) == clause; ++word) {
+      if (kRequests.contains(LowerTextOf(tokens, sentence.TokenOf(word)))) return true;
+    }
+    return false;
   };
   const auto says = [&](const Cue& cue, bool changes) {
     const std::vector<CueMatch> all = cue.FindAll(sentence);
     return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
-      if (sentence.ClauseOf(match.begin) != clause || !is_subject(sentence.TokenOf(match.begin))) {
-        return false;
-      }
-      const std::vector<CueMatch> changing = Changing().FindAll(sentence);
-      return !changes || std::any_of(changing.begin(), changing.end(), [&](const CueMatch& one) {
-        return one.begin == match.end && sentence.ClauseOf(one.begin) == clause;
+      if (sentence.ClauseOf(match.begin) != clause || asks_behind(match.end)) return false;
+      const std::size_t token = sentence.TokenOf(match.begin);
+      const bool is_joined = tokens[token].first_word < match.begin;
+      if (!is_subject(is_joined ? token + 1 : token)) return false;
+      const std::vector<CueMatch> deeds = kDeeds.FindAll(sentence);
+      return !changes || std::any_of(deeds.begin(), deeds.end(), [&](const CueMatch& deed) {
+        return deed.begin == match.end && sentence.ClauseOf(deed.begin) == clause;
       });
     });
   };
@@ -78,6 +84,9 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       "not|should not|"
       "may not|must not be|shall not be|should not be|may not be|cannot|can not|nobody may|"
       "nobody must|nobody should|no one may");
+  static const Cue kChanging(
+      "shut|power|turn|switch|stop|halt|mirror|build|make|create|convert|reset|restore|revert|"
+      "flash|update|upgrade|install|apply|load|delete|remove|wipe|erase|replace");
   static const Cue kContrast(
       "but|instead|rather|only|unless|until|without|forget|hesitate|fail|delay|stay|remain|left|"
       "keep|longer");
@@ -101,7 +110,7 @@ bool DeniesCommand(const Sentence& sentence, std::size_t clause) {
       if (thing.begin >= no.end && thing.begin <= no.end + kReach) return true;
     }
   }
-  const std::vector<CueMatch> changing = inside(Changing());
+  const std::vector<CueMatch> changing = inside(kChanging);
   const auto denies = [&](const Cue& denial, bool is_close) {
     const std::vector<CueMatch> all = inside(denial);
     return std::any_of(all.begin(), all.end(), [&](const CueMatch& no) {
@@ -222,16 +231,23 @@ bool ExpectsDone(const Sentence& sentence, std::size_t clause) {
          });
 }
 
-// Returns whether a clause begins with "keep" or "leave": "keep the server running".
+// Returns whether a clause begins the sentence with "keep" or "leave", or any clause says so of
+// what was named before: "keep the server running", "Telnet is open. Please leave it on."
 bool Keeps(const Sentence& sentence, std::size_t clause) {
   static const WordSet kBefore = {"please", "pls", "kindly", "just", "do"};
-  for (const Token& token : sentence.tokens()) {
-    const std::string text = absl::AsciiStrToLower(token.text);
-    if (token.clause == clause && !kBefore.contains(text)) {
-      return text == "keep" || text == "leave";
-    }
+  static const WordSet kNamed = {"it", "that", "this", "them"};
+  const std::vector<Token>& tokens = sentence.tokens();
+  std::size_t at = 0;
+  while (at < tokens.size() && tokens[at].clause != clause) ++at;
+  const bool is_first = at == 0;
+  while (at < tokens.size() && tokens[at].clause == clause &&
+         kBefore.contains(LowerTextOf(tokens, at))) {
+    ++at;
   }
-  return false;
+  if (at >= tokens.size() || tokens[at].clause != clause) return false;
+  const std::string verb = LowerTextOf(tokens, at);
+  return (verb == "keep" || verb == "leave") &&
+         (is_first || kNamed.contains(LowerTextOf(tokens, at + 1)));
 }
 
 // Returns whether a clause tells what somebody says to have done: "Derek told me he lit the LED".
@@ -242,6 +258,8 @@ bool TellsOfOthers(const Sentence& sentence, std::size_t clause) {
       "she|tell us they");
   static const WordSet kAuxiliaries = {"has", "had", "have", "already", "just", "also"};
   static const WordSet kAsking = {"please", "pls", "must", "should", "want", "shall", "need"};
+  // "So the vendor could find it", but not "so shut it down"
+  static const WordSet kBehindSo = {"it", "he", "she", "they", "the", "that", "we", "i", "nobody"};
   const std::vector<Token>& tokens = sentence.tokens();
   const std::vector<CueMatch> all = kTold.FindAll(sentence);
   return std::any_of(all.begin(), all.end(), [&](const CueMatch& match) {
@@ -250,7 +268,9 @@ bool TellsOfOthers(const Sentence& sentence, std::size_t clause) {
     while (kAuxiliaries.contains(LowerTextOf(tokens, verb))) ++verb;
     bool asks = false;
     for (std::size_t at = verb; at < tokens.size() && tokens[at].clause == clause; ++at) {
-      asks |= kAsking.contains(LowerTextOf(tokens, at));
+      const std::string word = LowerTextOf(tokens, at);
+      asks |= kAsking.contains(word) ||
+              (word == "so" && !kBehindSo.contains(LowerTextOf(tokens, at + 1)));
     }
     return !asks && IsPastVerb(LowerTextOf(tokens, verb));
   });
@@ -262,7 +282,7 @@ bool TakesBack(const Sentence& sentence) {
   static const Cue kBack(
       "only asking|just asking|wait no|disregard|disregard that|disregard this|scratch "
       "that|scratch this|"
-      "never mind|nevermind|cancel that|cancel this|ignore that|ignore this|ignore me|strike "
+      "cancel that|cancel this|ignore that|ignore this|ignore me|strike "
       "that|forget that|"
       "forget this|stand down|hold off|actually no|actually do not|actually don t|no do not|take "
       "it back|"

@@ -59,6 +59,18 @@ bool EndsWithTag(const Sentence& sentence) {
   return false;
 }
 
+// Returns whether the sentence says "never mind" of what it asked for, and not of what comes after
+// it: "from the network once, and never mind the boots behind it".
+bool NeverMinds(const Sentence& sentence) {
+  static const Cue kNever("never mind|nevermind");
+  const std::vector<CueMatch> all = kNever.FindAll(sentence);
+  return std::any_of(all.begin(), all.end(), [&sentence](const CueMatch& match) {
+    const bool goes_on = match.end < sentence.words().size() &&
+                         sentence.ClauseOf(match.end) == sentence.ClauseOf(match.begin);
+    return !goes_on || match.begin == 0 || sentence.TextAt(match.begin - 1) != "and";
+  });
+}
+
 // Returns whether the sentence begins with a question that asks for information, and only tells
 // things behind it.
 bool OnlyTellsBehindQuestion(const Sentence& sentence) {
@@ -97,8 +109,9 @@ bool AsksForNoChange(const Sentence& sentence) {
       "think out loud|thinking aloud|think aloud|if we ever|i suppose we d|i suppose we would|"
       "change my mind|second thought|take that back|meant for someone|"
       "meant for somebody|hold off on|off or on|on or off");
-  if (sentence.is_question() || kUndecided.Find(sentence) || TakesBack(sentence) ||
-      DeniesAll(sentence) || EndsWithTag(sentence) || OnlyTellsBehindQuestion(sentence)) {
+  if (sentence.is_question() || kUndecided.Find(sentence) || NeverMinds(sentence) ||
+      TakesBack(sentence) || DeniesAll(sentence) || EndsWithTag(sentence) ||
+      OnlyTellsBehindQuestion(sentence)) {
     return true;
   }
   const std::vector<Token>& tokens = sentence.tokens();

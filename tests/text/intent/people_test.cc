@@ -137,7 +137,7 @@ TEST_CASE("Strangers are mostly understood") {
 
 TEST_CASE(
     "What almost asks for something that would do harm is refused, a remark beside it is not") {
-  RequireUnderstood("tests/text/intent/dangerous.tsv", {65, 255, 1.0, 0.0, 1.0});
+  RequireUnderstood("tests/text/intent/dangerous.tsv", {79, 281, 1.0, 0.0, 1.0});
 }
 
 }  // namespace
