@@ -83,13 +83,13 @@ bool IsWelcomed(const std::vector<Token>& tokens, std::size_t at) {
   return false;
 }
 
-// Returns whether "and if" at a token goes on with what was welcome before, "were" or "was" behind
-// it: "I would be glad if A were done, and if B were".
+// Returns whether "and if" at a token goes on with what was welcome before, "were" behind it: "I
+// would be glad if A were done, and if B were".
 bool GoesOnWelcomed(const std::vector<Token>& tokens, std::size_t at) {
   if (at == 0 || LowerTextOf(tokens, at - 1) != "and") return false;
   bool wishes = false;
   for (std::size_t i = at + 1; i < tokens.size() && tokens[i].clause == tokens[at].clause; ++i) {
-    wishes |= LowerTextOf(tokens, i) == "were" || LowerTextOf(tokens, i) == "was";
+    wishes |= LowerTextOf(tokens, i) == "were";
   }
   for (std::size_t before = at - 1; wishes && before-- > 0;) {
     if (LowerTextOf(tokens, before) == "if") return IsWelcomed(tokens, before);
