@@ -23,7 +23,7 @@ BatchReader::~BatchReader() {
 
 void BatchReader::Read(std::shared_ptr<SampleBatch> batch, std::function<void()> done) {
   auto reading = std::make_shared<Reading>();
-  reading->left = batch->samples.size();
+  reading->left = Parts(*batch);
   reading->batch = std::move(batch);
   reading->done = std::move(done);
   const runtime::MutexLock lock(mutex_);
@@ -44,9 +44,9 @@ void BatchReader::Run() {
       first = reading->next;
       count = Neighbours(*reading->batch, first);
       reading->next += count;
-      if (reading->next == reading->batch->samples.size()) queue_.pop_front();
+      if (reading->next == Parts(*reading->batch)) queue_.pop_front();
     }
-    ReadPayloads(*reading->batch, first, count);
+    ReadParts(*reading->batch, first, count);
     bool last = false;
     {
       const runtime::MutexLock lock(mutex_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the payloads that sampled batches lack from disk, on threads of its own, so that batches
-// can be fetched ahead of their turn. Payloads of one batch are read at the same time, those that
-// lie side by side together, and batches in the order in which they came.
+// Reads the payloads and chunks that sampled batches lack from disk, on threads of its own, so that
+// batches can be fetched ahead of their turn. What one batch lacks is read at the same time, what
+// lies side by side together, and batches in the order in which they came.
 //
 // Thread-safe. Its queue holds what the callers give it: a sampling stream has a bounded number of
 // batches that wait. The destructor drops what no thread has begun to read, without calling `done`.
@@ -25,7 +25,7 @@ class BatchReader {
   explicit BatchReader(std::size_t threads);
   ~BatchReader();
 
-  // Calls ReadPayloads for all samples of `batch`, and then `done`, from a thread of this object
+  // Calls ReadParts for all parts of `batch`, and then `done`, from a thread of this object
   // and without a lock. Nobody else may use the batch until then. REQUIRES: the batch has a sample.
   void Read(std::shared_ptr<SampleBatch> batch, std::function<void()> done)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -34,7 +34,7 @@ class BatchReader {
   struct Reading {
     std::shared_ptr<SampleBatch> batch;
     std::function<void()> done;
-    // The samples that no thread has begun, and those that are not finished.
+    // The first part that no thread has begun, and how many are not finished.
     std::size_t next = 0;
     std::size_t left = 0;
   };
@@ -43,7 +43,7 @@ class BatchReader {
 
   runtime::Mutex mutex_;
   runtime::CondVar changed_;
-  // Those with samples that no thread has begun.
+  // Those with parts that no thread has begun.
   std::deque<std::shared_ptr<Reading>> queue_ ABSL_GUARDED_BY(mutex_);
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<runtime::Thread> threads_;

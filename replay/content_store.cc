@@ -2,6 +2,7 @@
 #include "replay/content_store.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "platform/runtime/check.h"
 
@@ -18,28 +19,40 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 // The object with its reference counts, its slot in a hash table that may be less than half full,
 // its place in the list of unused contents, and what the allocator adds to each.
 constexpr std::size_t kBookkeepingBytes = 384;
+// The share of memory that is kept free for what comes while chunks are written, and the most of
+// it.
+constexpr std::size_t kFreeShare = 8;
+constexpr std::size_t kMostFreeBytes = std::size_t{16} << 20;
 
 template <typename Body>
 const Body* As(const Content& content) {
   return std::get_if<Body>(&content.body);
 }
 
+// Of a chunk whose data is in memory.
+std::size_t DataBytes(const Content& content) { return As<Chunk>(content)->data.size(); }
+
 }  // namespace
 
 std::size_t Content::bytes() const {
   return kBookkeepingBytes +
-         std::visit(Overloaded{[](const Embedding& embedding) {
-                                 return embedding.vector.size() + embedding.encoder_version.size();
-                               },
-                               [](const Catalog& catalog) {
-                                 return catalog.candidates.size() * sizeof(Key);
-                               },
-                               [](const Overlay& overlay) {
-                                 return overlay.removed.size() * sizeof(std::uint32_t) +
-                                        overlay.appended.size() * sizeof(Key);
-                               },
-                               [](const Chunk& chunk) { return chunk.data.size(); }},
-                    body);
+         std::visit(
+             Overloaded{
+                 [](const Embedding& embedding) {
+                   return embedding.vector.size() + embedding.encoder_version.size();
+                 },
+                 [](const Catalog& catalog) { return catalog.candidates.size() * sizeof(Key); },
+                 [](const Overlay& overlay) {
+                   return overlay.removed.size() * sizeof(std::uint32_t) +
+                          overlay.appended.size() * sizeof(Key);
+                 },
+                 [](const Chunk& chunk) { return chunk.data.size() + chunk.spilled_bytes; }},
+             body);
+}
+
+bool Content::spilled() const {
+  const auto* chunk = As<Chunk>(*this);
+  return chunk != nullptr && chunk->spilled_bytes > 0;
 }
 
 absl::Status ContentStore::Add(std::uint64_t number, Content&& content) {
@@ -55,19 +68,104 @@ absl::Status ContentStore::Add(std::uint64_t number, Content&& content) {
     UnuseParts(content);
     return Refuse(content);
   }
+  if (number == 0 && ExceedsMemory(bytes)) {
+    UnuseParts(content);
+    return RefuseForMemory(content);
+  }
   const Key key = content.key;
   Entry& entry = entries_[key];
   entry.content = std::make_shared<const Content>(std::move(content));
   entry.number = number > 0 ? number : last_number_ + 1;
   last_number_ = std::max(last_number_, entry.number);
-  if (number == 0 && hooks_ != nullptr) hooks_->OnPut(entry.number, entry.content);
+  const bool tells = number == 0 && hooks_ != nullptr && tell_ == Tell::kOfAll;
+  const std::uint64_t position = tells ? hooks_->OnPut(entry.number, entry.content) : 0;
   bytes_ += bytes;
   if (As<Chunk>(*entry.content) != nullptr) {
     ++chunks_;
     chunk_bytes_ += bytes;
+    if (bounds_memory()) PlaceData(entry, tells || number > 0, position);
   }
   AddUnused(entry);
+  refused_bytes_ = 0;
+  if (number > 0) {
+    DropWritten(0);
+  } else {
+    SpillSome();
+  }
   return absl::OkStatus();
+}
+
+std::size_t ContentStore::MemoryGoal() const {
+  const std::size_t free =
+      std::max(refused_bytes_, std::min(options_.memory_bytes / kFreeShare, kMostFreeBytes));
+  return options_.memory_bytes - free;
+}
+
+void ContentStore::PlaceData(Entry& entry, bool told, std::uint64_t position) {
+  std::list<Key>& line = told ? writing_ : in_memory_;
+  entry.data = told ? Place::kWriting : Place::kMemory;
+  entry.written_at = position;
+  entry.data_place = line.insert(line.end(), entry.content->key);
+  if (told) writing_bytes_ += DataBytes(*entry.content);
+}
+
+void ContentStore::RemoveData(const Entry& entry) {
+  if (entry.data == Place::kMemory) in_memory_.erase(entry.data_place);
+  if (entry.data == Place::kWriting) {
+    writing_.erase(entry.data_place);
+    writing_bytes_ -= DataBytes(*entry.content);
+  }
+  if (entry.data == Place::kDisk) disk_bytes_ -= As<Chunk>(*entry.content)->spilled_bytes;
+}
+
+void ContentStore::SpillSome() {
+  if (!bounds_memory() || hooks_ == nullptr) return;
+  while (!in_memory_.empty() && in_memory_bytes() - writing_bytes_ > MemoryGoal()) {
+    Entry& entry = entries_.at(in_memory_.front());
+    entry.data = Place::kWriting;
+    entry.written_at = hooks_->OnPut(entry.number, entry.content);
+    writing_.splice(writing_.end(), in_memory_, entry.data_place);
+    writing_bytes_ += DataBytes(*entry.content);
+  }
+}
+
+std::vector<std::shared_ptr<const Content>> ContentStore::DropWritten(std::uint64_t durable) {
+  std::vector<std::shared_ptr<const Content>> dropped;
+  if (!bounds_memory()) return dropped;
+  while (!writing_.empty() && in_memory_bytes() > MemoryGoal()) {
+    Entry& entry = entries_.at(writing_.front());
+    if (entry.written_at > durable) break;
+    const std::size_t data_bytes = DataBytes(*entry.content);
+    writing_.pop_front();
+    writing_bytes_ -= data_bytes;
+    dropped.push_back(std::exchange(
+        entry.content, std::make_shared<const Content>(Content{
+                           .key = entry.content->key,
+                           .body = Chunk{.data = {},
+                                         .spilled_bytes = static_cast<std::uint32_t>(data_bytes),
+                                         .number = entry.number}})));
+    entry.data = Place::kDisk;
+    disk_bytes_ += data_bytes;
+  }
+  if (waits_for_disk_ && !ExceedsMemory(refused_bytes_)) {
+    waits_for_disk_ = false;
+    full_ = false;
+  }
+  return dropped;
+}
+
+absl::Status ContentStore::RefuseForMemory(const Content& content) {
+  const std::string memory = std::to_string(options_.memory_bytes) + " bytes of memory";
+  if (content.bytes() > options_.memory_bytes) {
+    return runtime::InvalidArgument("content " + content.key.ToHex() + " does not fit into " +
+                                    memory);
+  }
+  full_ = true;
+  waits_for_disk_ = !in_memory_.empty() || !writing_.empty();
+  refused_bytes_ = content.bytes();
+  SpillSome();
+  return runtime::ResourceExhausted("contents fill " + std::to_string(in_memory_bytes()) + " of " +
+                                    memory);
 }
 
 absl::Status ContentStore::Refuse(const Content& content) {
@@ -109,7 +207,7 @@ absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
     entry.content = std::make_shared<const Content>(std::move(content));
     entry.given = 0;
     ++replacements_;
-    if (hooks_ != nullptr) hooks_->OnPut(entry.number, entry.content);
+    if (hooks_ != nullptr && tell_ == Tell::kOfAll) hooks_->OnPut(entry.number, entry.content);
   }
   Unuse(key);
   return fits ? absl::OkStatus() : Refuse(content);
@@ -244,24 +342,32 @@ void ContentStore::UnuseParts(const Content& content) {
 void ContentStore::Erase(Key key) {
   const auto found = entries_.find(key);
   RemoveUnused(found->second);
-  if (hooks_ != nullptr) hooks_->OnEvict(found->second.number);
-  const std::shared_ptr<const Content> content = std::move(found->second.content);
+  const bool told = tell_ == Tell::kOfAll || found->second.data != Place::kMemory;
+  if (hooks_ != nullptr && told) hooks_->OnEvict(found->second.number);
+  const Entry gone = std::move(found->second);
+  const std::shared_ptr<const Content>& content = gone.content;
   entries_.erase(found);
   bytes_ -= content->bytes();
   if (As<Chunk>(*content) != nullptr) {
     --chunks_;
     chunk_bytes_ -= content->bytes();
+    if (bounds_memory()) RemoveData(gone);
   }
   UnuseParts(*content);
 }
 
 void ContentStore::Trim(std::size_t incoming_bytes) {
   const auto too_many = [&] { return bytes_ + incoming_bytes > options_.capacity_bytes; };
+  // Chunks make room in memory by leaving it for the disk, as long as there are any.
+  const auto too_large = [&] {
+    return in_memory_.empty() && writing_.empty() && ExceedsMemory(incoming_bytes);
+  };
   while (!unused_chunks_.empty() &&
-         (unused_chunk_bytes_ > options_.unused_capacity_bytes / 4 || too_many())) {
+         (unused_chunk_bytes_ > options_.unused_capacity_bytes / 4 || too_many() || too_large())) {
     Erase(unused_chunks_.front());
   }
-  while (!unused_.empty() && (unused_bytes_ > options_.unused_capacity_bytes || too_many())) {
+  while (!unused_.empty() &&
+         (unused_bytes_ > options_.unused_capacity_bytes || too_many() || too_large())) {
     Erase(unused_.front());
   }
 }

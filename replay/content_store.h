@@ -13,6 +13,11 @@
 // room for new ones. If contents in use leave no room, a new content is refused, the store stays as
 // it is, and full() is true until a content in use becomes unused.
 //
+// With `memory_bytes` the data of chunks may be on disk. Then a content that the store hands out
+// may lack its data (Content::spilled), and whoever has it reads that (replay/spill.h). Chunks that
+// came first leave memory first, once the hooks have them on disk. While what is in memory reaches
+// the bound, new contents are refused, and waits_for_disk() tells whether the disk will make room.
+//
 // A reader is a stream to a sampler. The store knows which contents each of up to 64 readers was
 // given, and gives a reader again what it has forgotten. An embedding of another encoder version
 // replaces the previous one, and every reader is given it again. If there is no room for it, the
@@ -60,6 +65,10 @@ struct Overlay {
 // Some rows of step columns, or the columns' layout, as bytes that replay never parses.
 struct Chunk {
   std::string data;
+  // The size of the data where it is on disk and `data` is empty.
+  std::uint32_t spilled_bytes = 0;
+  // That of the content in its store, by which the disk knows the data. 0 while that is here.
+  std::uint64_t number = 0;
 };
 
 struct Content {
@@ -69,10 +78,14 @@ struct Content {
   // Returns the memory that a store needs for it: the content, its bookkeeping, and what the
   // allocator adds.
   std::size_t bytes() const;
+  // Returns true for a chunk whose data is on disk alone.
+  bool spilled() const;
 };
 
 struct ContentStoreOptions {
   std::size_t capacity_bytes = std::size_t{4} << 30;
+  // The most bytes of contents that are in memory. 0: all of them are. It needs hooks.
+  std::size_t memory_bytes = 0;
   std::size_t unused_capacity_bytes = std::size_t{256} << 20;
 };
 
@@ -81,8 +94,11 @@ struct ContentStoreOptions {
 class ContentHooks {
  public:
   virtual ~ContentHooks() = default;
-  // A content came in, or another version of it took its place under the same number.
-  virtual void OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) = 0;
+  // A content came in, or another version of it took its place under the same number. Returns a
+  // position: the content can be read from disk once DropWritten is told of that one. Positions do
+  // not descend.
+  virtual std::uint64_t OnPut(std::uint64_t number,
+                              const std::shared_ptr<const Content>& content) = 0;
   virtual void OnEvict(std::uint64_t number) = 0;
 };
 
@@ -99,11 +115,21 @@ class ContentStore {
   //   RESOURCE_EXHAUSTED  contents in use fill the store.
   absl::Status Put(Content&& content) { return Add(0, std::move(content)); }
 
-  // Sets who is told of changes from now on; null tells nobody. `hooks` must outlive the store.
-  void SetHooks(ContentHooks* hooks) { hooks_ = hooks; }
+  // Whom to tell of contents.
+  enum class Tell : std::uint8_t {
+    kOfAll,
+    // Only of those that are to leave memory.
+    kOfSpilled,
+  };
+  // Sets who is told of changes from now on. `hooks` must outlive the store.
+  void SetHooks(ContentHooks* hooks, Tell tell) {
+    hooks_ = hooks;
+    tell_ = tell;
+  }
   // Like Put, for a content of an earlier process under its number there. Nothing is evicted until
-  // EndRestore, which is called once the items that use the contents are there, too. REQUIRES:
-  // numbers ascend and are at least 1.
+  // EndRestore, which is called once the items that use the contents are there, too. Chunks for
+  // which there is no memory are taken for spilled at once. REQUIRES: numbers ascend and are at
+  // least 1.
   absl::Status Restore(std::uint64_t number, Content&& content) {
     return Add(number, std::move(content));
   }
@@ -124,6 +150,14 @@ class ContentStore {
   // that it uses itself, and marks them as given. REQUIRES: `item` is acquired.
   void Collect(const Item& item, int reader, std::vector<std::shared_ptr<const Content>>& out);
 
+  bool bounds_memory() const { return options_.memory_bytes > 0; }
+  // Takes the data of chunks out of memory that the hooks have on disk up to the position
+  // `durable`, as far as memory is short, and returns it, so that it can be freed without a lock.
+  std::vector<std::shared_ptr<const Content>> DropWritten(std::uint64_t durable);
+  // True if the last Put was refused since chunks that are still in memory are to leave it for the
+  // disk, and too few have left since.
+  bool waits_for_disk() const { return waits_for_disk_; }
+
   // Notes that `reader` no longer has this content, nor the candidates of a catalog or those that
   // an overlay appends. They are given again with the next item that uses them. Ignores unknown
   // keys.
@@ -134,6 +168,8 @@ class ContentStore {
   bool Contains(const Key& key) const { return entries_.contains(key); }
   std::size_t size() const { return entries_.size(); }
   std::size_t bytes() const { return bytes_; }
+  // The bytes of data that is on disk alone.
+  std::size_t disk_bytes() const { return disk_bytes_; }
   std::size_t unused_bytes() const { return unused_bytes_; }
   // The number and the bytes of those that are chunks.
   std::size_t chunks() const { return chunks_; }
@@ -143,10 +179,24 @@ class ContentStore {
   // The kinds of contents that an item tells apart.
   enum class Kind : std::uint8_t { kEmbedding, kList, kChunk };
 
+  // Where a chunk's data is, where memory is bounded.
+  enum class Place : std::uint8_t {
+    // In memory, and not with the hooks. Contents other than chunks stay there.
+    kMemory,
+    // In memory, and with the hooks.
+    kWriting,
+    kDisk,
+  };
+
   struct Entry {
     std::shared_ptr<const Content> content;
     std::uint64_t number = 0;
     std::uint32_t uses = 0;
+    Place data = Place::kMemory;
+    // Where the data is kWriting: the position from which the disk has it.
+    std::uint64_t written_at = 0;
+    // The entry's place in `in_memory_` or `writing_`, unless its data is on disk.
+    std::list<Key>::iterator data_place;
     // Bit r is set if reader r was given this content.
     std::uint64_t given = 0;
     // The value of `replacements_` when `given` of a list was written. If it has changed since, so
@@ -159,6 +209,21 @@ class ContentStore {
   // Puts a content under `number`, or under the next one if it is 0.
   absl::Status Add(std::uint64_t number, Content&& content);
   absl::Status Refuse(const Content& content);
+  absl::Status RefuseForMemory(const Content& content);
+  std::size_t in_memory_bytes() const { return bytes_ - disk_bytes_; }
+  // What memory may hold before chunks are to leave it. Above it there is room for what comes
+  // meanwhile.
+  std::size_t MemoryGoal() const;
+  bool ExceedsMemory(std::size_t incoming_bytes) const {
+    return bounds_memory() && in_memory_bytes() + incoming_bytes > options_.memory_bytes;
+  }
+  // Notes where the data of a new chunk is. The hooks were `told` of it, or the disk has it from an
+  // earlier process.
+  void PlaceData(Entry& entry, bool told, std::uint64_t position);
+  // Notes that the data of a chunk leaves with it.
+  void RemoveData(const Entry& entry);
+  // Gives chunks to the hooks until those that are not with them fit into memory.
+  void SpillSome();
   absl::Status Touch(Entry& entry, Content&& content);
   absl::Status Replace(Entry& entry, Content&& content);
   absl::Status CheckUses(const Content& content) const;
@@ -184,12 +249,22 @@ class ContentStore {
 
   const ContentStoreOptions options_;
   ContentHooks* hooks_ = nullptr;
+  Tell tell_ = Tell::kOfAll;
   // The number of the content that came in last.
   std::uint64_t last_number_ = 0;
   absl::flat_hash_map<Key, Entry, KeyHash> entries_;
   // Least recently used first.
   std::list<Key> unused_;
   std::list<Key> unused_chunks_;
+  // The chunks in memory where that is bounded, in the order in which they came: those that the
+  // hooks were not told of, and those that they were.
+  std::list<Key> in_memory_;
+  std::list<Key> writing_;
+  std::size_t writing_bytes_ = 0;
+  std::size_t disk_bytes_ = 0;
+  bool waits_for_disk_ = false;
+  // The size of the content that was refused for memory last, until one was taken.
+  std::size_t refused_bytes_ = 0;
   std::size_t bytes_ = 0;
   std::size_t unused_bytes_ = 0;
   std::size_t unused_chunk_bytes_ = 0;

@@ -13,6 +13,12 @@
 #include "replay/selectors/selector_kind.h"
 
 namespace shoal::replay {
+namespace {
+
+// Chunks are at most as large as items. While some are written, memory has to take others.
+constexpr std::int64_t kLeastChunksInMemory = 4;
+
+}  // namespace
 
 void TableKnobs::Visit(runtime::Visitor& visitor) {
   const std::span<const std::string_view> names = SelectorNames();
@@ -131,11 +137,15 @@ void Options::Visit(runtime::Visitor& visitor) {
   visitor.Knob("listen", listen, {.help = "host:port to serve on; empty: cluster.replay[index]"});
   visitor.Knob("metrics_listen", metrics_listen,
                {.help = "host:port of the Prometheus endpoint; empty: none"});
-  visitor.Knob(
-      "content_capacity_bytes", content_capacity_bytes,
-      {.help = "memory for the embeddings, catalogs, overlays and chunks that a shard holds",
-       .unit = "bytes",
-       .min = 1 << 20});
+  visitor.Knob("content_capacity_bytes", content_capacity_bytes,
+               {.help = "bytes of the embeddings, catalogs, overlays and chunks that a shard holds",
+                .unit = "bytes",
+                .min = 1 << 20});
+  visitor.Knob("content_memory_bytes", content_memory_bytes,
+               {.help = "part of content_capacity_bytes that a shard holds in memory; other chunks "
+                        "go to replay.directory and are read from there; 0: all are in memory",
+                .unit = "bytes",
+                .min = 0});
   visitor.Knob(
       "unused_content_bytes", unused_content_bytes,
       {.help = "part of it that contents may take which no item uses now; chunks a quarter of this",
@@ -155,8 +165,8 @@ void Options::Visit(runtime::Visitor& visitor) {
       "drain_ms", drain_ms,
       {.help = "time that streams get to end at shutdown", .unit = "ms", .min = 0, .max = 60000});
   visitor.Knob("read_threads", read_threads,
-               {.help = "payloads that a shard reads from disk at the same time, where a table has "
-                        "memory_bytes",
+               {.help = "payloads and chunks that a shard reads from disk at the same time, where "
+                        "a table has memory_bytes or content_memory_bytes is set",
                 .min = 1,
                 .max = 64});
   visitor.Knob("directory", directory,
@@ -175,6 +185,13 @@ absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
     SHOAL_ASSIGN_OR_RETURN(TableOptions made, table.ForShard(place));
     options.tables.push_back(std::move(made));
   }
+  if (content_memory_bytes > 0 && content_memory_bytes < kLeastChunksInMemory * max_item_bytes) {
+    return runtime::InvalidArgument(
+        "replay.content_memory_bytes is " + std::to_string(content_memory_bytes) +
+        ", and has to be at least " + std::to_string(kLeastChunksInMemory) +
+        " times replay.max_item_bytes, which is " + std::to_string(max_item_bytes));
+  }
+  options.contents.memory_bytes = static_cast<std::size_t>(content_memory_bytes);
   options.contents.capacity_bytes = static_cast<std::size_t>(content_capacity_bytes);
   options.contents.unused_capacity_bytes = static_cast<std::size_t>(unused_content_bytes);
   options.read_threads = static_cast<std::size_t>(read_threads);
@@ -185,7 +202,10 @@ absl::StatusOr<std::string> Options::ShardDirectory(std::int64_t index) const {
   const auto on_disk = std::find_if(tables.begin(), tables.end(), [](const TableKnobs& table) {
     return table.durability != "none" || table.memory_bytes > 0;
   });
-  if (on_disk == tables.end()) return "";
+  if (on_disk == tables.end() && content_memory_bytes == 0) return "";
+  if (directory.empty() && on_disk == tables.end()) {
+    return runtime::InvalidArgument("replay.content_memory_bytes needs replay.directory");
+  }
   if (directory.empty()) {
     const std::string why = on_disk->durability == "none"
                                 ? "memory_bytes"

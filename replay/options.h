@@ -52,6 +52,7 @@ struct Options {
   std::string listen = "";
   std::string metrics_listen = "";
   std::int64_t content_capacity_bytes = std::int64_t{2} << 30;
+  std::int64_t content_memory_bytes = 0;
   std::int64_t unused_content_bytes = std::int64_t{256} << 20;
   std::int64_t max_item_bytes = std::int64_t{16} << 20;
   std::int64_t insert_credit = 32;
@@ -64,11 +65,12 @@ struct Options {
   void Visit(runtime::Visitor& visitor);
 
   // Returns one shard's part of these options: limits for all shards together are divided by their
-  // number. Fails as TableKnobs::ForShard does.
+  // number. Fails as TableKnobs::ForShard does, and with INVALID_ARGUMENT if content_memory_bytes
+  // is less than a few of the largest chunks.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
   // Returns where shard `index` keeps what outlives it and what it has no memory for, or an empty
-  // string if no table needs a disk. Returns INVALID_ARGUMENT, which names the table, if one does
-  // and there is no directory.
+  // string if nothing needs a disk. Returns INVALID_ARGUMENT, which names what does, if there is no
+  // directory for it.
   absl::StatusOr<std::string> ShardDirectory(std::int64_t index) const;
 };
 

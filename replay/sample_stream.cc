@@ -207,9 +207,7 @@ void SampleStream::HoldLocked(SampleBatch&& sampled) {
 
 void SampleStream::OnRead(const std::shared_ptr<SampleBatch>& batch) {
   const std::size_t sampled = batch->samples.size();
-  const bool unread =
-      std::ranges::any_of(batch->samples, [](const SampledItem& sample) { return sample.unread; });
-  shard_.FinishReads(*batch);
+  const bool unread = shard_.FinishReads(*batch);
   const runtime::MutexLock lock(mutex_);
   if (ended_) return;
   credit_ += sampled - batch->samples.size();

@@ -11,7 +11,8 @@ namespace shoal::replay {
 namespace {
 
 std::size_t ReadThreads(const ShardOptions& options) {
-  const bool reads = std::any_of(options.tables.begin(), options.tables.end(),
+  const bool reads = options.contents.memory_bytes > 0 ||
+                     std::any_of(options.tables.begin(), options.tables.end(),
                                  [](const TableOptions& table) { return table.memory_bytes > 0; });
   return reads ? options.read_threads : 0;
 }

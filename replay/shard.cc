@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/shard.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,15 @@ namespace {
 // The environment steps that a table has taken in.
 std::uint64_t CountedSteps(const TableStats& stats) {
   return stats.inserted_steps_total - stats.inserted_uncounted_steps_total;
+}
+
+// Gives the content the data that was read for it.
+void TakeData(absl::StatusOr<std::string> data, std::shared_ptr<const Content>& content,
+              std::uint8_t& lost) {
+  lost = absl::IsDataLoss(data.status()) ? 1 : 0;
+  if (!data.ok()) return;
+  content = std::make_shared<const Content>(
+      Content{.key = content->key, .body = Chunk{.data = *std::move(data)}});
 }
 
 // Gives the sample the payload that was read for it.
@@ -42,6 +53,9 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     shard->SetTimeLocked(*made);
     shard->tables_.push_back(std::move(made));
   }
+  if (shard->contents_.bounds_memory() && shard->journal_ == nullptr) {
+    return runtime::InvalidArgument("content_memory_bytes needs a disk");
+  }
   shard->group_epochs_.resize(shard->tables_.size());
   shard->inserted_.assign(shard->tables_.size(), clock.Now());
   shard->sampled_ = shard->inserted_;
@@ -59,6 +73,11 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
 
 std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
   std::size_t count = 1;
+  if (first >= batch.samples.size()) {
+    const auto contents = std::span(batch.contents).subspan(first - batch.samples.size());
+    while (count < contents.size() && !contents[count - 1]->spilled()) ++count;
+    return count;
+  }
   for (std::size_t i = first + 1; i < batch.samples.size(); ++i, ++count) {
     const SampledItem& before = batch.samples[i - 1];
     const SampledItem& sample = batch.samples[i];
@@ -68,7 +87,16 @@ std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
   return count;
 }
 
-void ReadPayloads(SampleBatch& batch, std::size_t first, std::size_t count) {
+void ReadParts(SampleBatch& batch, std::size_t first, std::size_t count) {
+  if (first >= batch.samples.size()) {
+    first -= batch.samples.size();
+    for (std::size_t i = first; i < first + count; ++i) {
+      const auto* const chunk = std::get_if<Chunk>(&batch.contents[i]->body);
+      if (chunk == nullptr || chunk->spilled_bytes == 0) continue;
+      TakeData(batch.payloads->ReadChunk(chunk->number), batch.contents[i], batch.lost_contents[i]);
+    }
+    return;
+  }
   std::vector<SampledItem*> samples;
   std::vector<Handle> handles;
   for (SampledItem& sample : std::span(batch.samples).subspan(first, count)) {
@@ -100,8 +128,10 @@ std::vector<std::shared_ptr<Item>> Shard::TakeFreedLocked(Table& table) {
 
 void Shard::JournalChanged() {
   std::vector<std::vector<std::shared_ptr<Item>>> freed;
+  std::vector<std::shared_ptr<const Content>> dropped;
   const runtime::MutexLock lock(mutex_);
   for (const auto& table : tables_) freed.push_back(TakeFreedLocked(*table));
+  if (contents_.bounds_memory()) dropped = contents_.DropWritten(journal_->durable());
   ChangedLocked();
 }
 
@@ -151,9 +181,16 @@ std::size_t Shard::Index(std::string_view table) const {
 
 absl::Status Shard::Put(Content&& content) {
   std::vector<std::shared_ptr<Item>> evicted;
+  std::vector<std::shared_ptr<const Content>> dropped;
   const runtime::MutexLock lock(mutex_);
   absl::Status status = contents_.Put(std::move(content));
-  while (absl::IsResourceExhausted(status)) {
+  if (contents_.bounds_memory()) {
+    dropped = contents_.DropWritten(journal_->durable());
+    if (!dropped.empty() && absl::IsResourceExhausted(status)) {
+      status = contents_.Put(std::move(content));
+    }
+  }
+  while (absl::IsResourceExhausted(status) && !contents_.waits_for_disk()) {
     Table* const table = EvictOneLocked();
     if (table == nullptr) return status;
     for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
@@ -317,10 +354,11 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   SetTimeLocked(source);
   evicted = source.TakeEvicted();
   batch.table = index;
+  batch.reader = reader;
   batch.sampled = clock_.Now();
   // Taken first, so that it has the payloads of all items that are in the table now.
   const TableStats stats = source.stats();
-  const bool spilled = stats.disk_bytes > 0;
+  const bool spilled = stats.disk_bytes > 0 || contents_.disk_bytes() > 0;
   if (spilled) payloads = journal_->Payloads();
   if (spilled && payloads == nullptr) return batch;
   while (batch.samples.size() < max_items && bytes < max_bytes) {
@@ -333,9 +371,11 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
     if (sample->item->spilled()) batch.payloads = payloads;
     for (std::size_t i = before; i < batch.contents.size(); ++i) {
       bytes += batch.contents[i]->bytes();
+      if (batch.contents[i]->spilled()) batch.payloads = payloads;
     }
     batch.samples.push_back(*std::move(sample));
   }
+  if (batch.payloads != nullptr) batch.lost_contents.resize(batch.contents.size());
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
@@ -344,13 +384,37 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   return batch;
 }
 
-void Shard::FinishReads(SampleBatch& batch) {
+void Shard::ForgetUnreadLocked(SampleBatch& batch) {
+  absl::flat_hash_map<Key, bool, KeyHash> unread;
+  for (std::size_t i = 0; i < batch.contents.size(); ++i) {
+    if (!batch.contents[i]->spilled()) continue;
+    unread.emplace(batch.contents[i]->key, batch.lost_contents[i] != 0);
+    contents_.Forget(batch.reader, batch.contents[i]->key);
+  }
+  if (unread.empty()) return;
+  std::erase_if(batch.contents, [](const auto& content) { return content->spilled(); });
+  for (SampledItem& sample : batch.samples) {
+    if (sample.item->keys == nullptr) continue;
+    for (const Key& key : sample.item->keys->chunks) {
+      const auto found = unread.find(key);
+      if (found == unread.end()) continue;
+      // An item that has left the table with this sample cannot be tried again.
+      sample.lost = sample.lost || found->second || sample.last;
+      sample.unread = !sample.lost;
+    }
+  }
+}
+
+bool Shard::FinishReads(SampleBatch& batch) {
   batch.payloads = nullptr;
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
+  ForgetUnreadLocked(batch);
   Table& table = *tables_[batch.table];
   std::size_t reads = 0;
+  bool unread = false;
   for (const SampledItem& sample : batch.samples) {
+    unread = unread || sample.unread;
     reads += sample.read || sample.lost ? 1 : 0;
     if (sample.lost) table.Lose(sample.handle);
   }
@@ -359,6 +423,7 @@ void Shard::FinishReads(SampleBatch& batch) {
   std::erase_if(batch.samples,
                 [](const SampledItem& sample) { return sample.lost || sample.unread; });
   if (!evicted.empty()) ChangedLocked();
+  return unread;
 }
 
 Mass Shard::MassOf(std::string_view table) const {
@@ -415,6 +480,7 @@ ShardStats Shard::stats() const {
   stats.unused_content_bytes = contents_.unused_bytes();
   stats.chunk_count = contents_.chunks();
   stats.chunk_bytes = contents_.chunk_bytes();
+  stats.content_disk_bytes = contents_.disk_bytes();
   if (journal_ != nullptr) stats.journal = journal_->stats();
   return stats;
 }
@@ -426,7 +492,8 @@ Wait Shard::SampleWait(std::string_view table) const {
 }
 
 Wait Shard::SampleWaitOf(const Table& table) const {
-  const bool unreadable = table.stats().disk_bytes > 0 && !journal_->readable();
+  const bool on_disk = table.stats().disk_bytes > 0 || contents_.disk_bytes() > 0;
+  const bool unreadable = on_disk && !journal_->readable();
   return unreadable ? Wait::kDisk : table.sample_wait();
 }
 

@@ -3,8 +3,8 @@
 //
 // With a journal the shard begins with what an earlier process left, and tells the journal of each
 // change. Acknowledgements and samples leave once durable() has reached the position that comes
-// with them. Payloads of tables with memory_bytes may be on disk: a batch comes without these, and
-// ReadPayloads reads them without the shard's lock.
+// with them. Payloads of tables with memory_bytes, and chunks of contents with memory_bytes, may be
+// on disk: a batch comes without these, and ReadParts reads them without the shard's lock.
 //
 // Thread-safe. Nothing waits under the lock, and large memory is freed after it is released. To
 // learn when trying again may help, call AwaitChange on a thread of its own.
@@ -31,7 +31,7 @@ namespace shoal::replay {
 struct ShardOptions {
   std::vector<TableOptions> tables = {};
   ContentStoreOptions contents = {};
-  // How many payloads are read from disk at the same time.
+  // How many payloads and chunks are read from disk at the same time.
   std::size_t read_threads = 8;
 };
 
@@ -45,20 +45,28 @@ struct SampleBatch {
   std::uint64_t inserted_steps = 0;
   // The batch may leave once Shard::durable() has reached this.
   std::uint64_t durable_at = 0;
-  // Has the payloads that samples lack. Null if none lacks its own.
+  // Has the payloads that samples lack, and the chunks that contents lack. Null if none lacks any.
   std::shared_ptr<const SpilledPayloads> payloads;
-  // Of the table among the shard's.
+  // For each content 1 if the disk has lost it. Empty where nothing has to be read.
+  std::vector<std::uint8_t> lost_contents;
+  // Of the table among the shard's, and the reader that gets the contents.
   std::size_t table = 0;
+  int reader = 0;
   runtime::TimePoint sampled{};
 };
 
-// Returns how many samples from `first` on, at least one, are best read together: those whose items
-// came one after another, so that their payloads lie side by side on the disk.
+// The parts of a batch are its samples and, numbered behind them, its contents.
+inline std::size_t Parts(const SampleBatch& batch) {
+  return batch.samples.size() + batch.contents.size();
+}
+// Returns how many parts from `first` on, at least one, are best read together: samples whose items
+// came one after another, so that their payloads lie side by side on the disk, or contents up to
+// the next one that has to be read.
 std::size_t Neighbours(const SampleBatch& batch, std::size_t first);
-// Reads the payloads of so many samples from `first` on from disk, or marks those samples as lost.
-// Does nothing for samples that have their payloads. Others of the batch may be read at the same
-// time.
-void ReadPayloads(SampleBatch& batch, std::size_t first, std::size_t count);
+// Reads the payloads or chunks of so many parts from `first` on from disk, or marks as lost what
+// the disk has no more. Does nothing for parts that lack nothing. Other parts of the batch may be
+// read at the same time. REQUIRES: `count` is at most Neighbours(batch, first).
+void ReadParts(SampleBatch& batch, std::size_t first, std::size_t count);
 
 struct PriorityUpdate {
   UnrollId id;
@@ -86,6 +94,8 @@ struct ShardStats {
   std::size_t unused_content_bytes = 0;
   std::size_t chunk_count = 0;
   std::size_t chunk_bytes = 0;
+  // The bytes of chunks that are on disk alone.
+  std::size_t content_disk_bytes = 0;
   // All 0 without a journal.
   JournalStats journal;
 };
@@ -93,14 +103,16 @@ struct ShardStats {
 class Shard {
  public:
   // Returns INVALID_ARGUMENT if there is no table, two have the same name, a table's options
-  // contradict each other, or one has memory_bytes and there is no journal, and fails as
+  // contradict each other, or one or the contents have memory_bytes and there is no journal, and
+  // fails as
   // Journal::Start does. Without a journal everything is in memory alone.
   static absl::StatusOr<std::unique_ptr<Shard>> Create(
       ShardOptions options, runtime::Clock& clock = runtime::SystemClock(),
       std::unique_ptr<Journal> journal = nullptr);
 
   // Like ContentStore::Put. But before a content is refused because contents in use fill the store,
-  // tables with a remover evict items one by one until there is room or they are empty.
+  // tables with a remover evict items one by one until there is room or they are empty. None is
+  // evicted while chunks in memory wait to be written.
   absl::Status Put(Content&& content) ABSL_LOCKS_EXCLUDED(mutex_);
   // Like ContentStore::Missing and ContentStore::full.
   std::vector<Key> Missing(const Item& item) const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -151,14 +163,17 @@ class Shard {
   absl::Status JoinGroup(std::string_view table, std::uint64_t epoch) ABSL_LOCKS_EXCLUDED(mutex_);
   // Samples up to `max_items`, and stops after the item with which payloads and contents reach
   // `max_bytes`.
-  // The batch is empty when the table has nothing to give now. Payloads that are on disk are not
-  // read: do this for each sample, and then call FinishReads. REQUIRES: HasTable(table); `reader`
-  // is open.
+  // The batch is empty when the table has nothing to give now. Payloads and chunks that are on disk
+  // are not read: do this for each part, and then call FinishReads. REQUIRES: HasTable(table);
+  // `reader` is open.
   SampleBatch Sample(std::string_view table, int reader, std::size_t max_items,
                      std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts what was read for `batch`, and evicts the items of lost samples and removes these from
-  // the batch.
-  void FinishReads(SampleBatch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  // the batch. A sample that uses a chunk which was not read counts as not read, and as lost if the
+  // chunk is; samples of other batches that count on the reader having this chunk are lost to it.
+  // Returns true if there were samples that were not read and are not lost: it may help to sample
+  // again later.
+  bool FinishReads(SampleBatch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: HasTable(table).
   Mass MassOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);
   // What keeps samples back now. REQUIRES: HasTable(table).
@@ -195,6 +210,9 @@ class Shard {
   void JournalChanged() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the number of tables if none has this name.
   std::size_t Index(std::string_view table) const;
+  // Takes the contents out of `batch` that were not read, and notes that its reader lacks them and
+  // that samples which use them are not read either.
+  void ForgetUnreadLocked(SampleBatch& batch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Evicts an item from the table that holds the most bytes among those with a remover. Returns the
   // table, or null if there is none with an item.
   Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -9,6 +9,8 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                               "Embeddings, catalogs, overlays and chunks that the shard holds")),
       content_bytes_(
           metrics.Gauge("shoal_replay_content_bytes", "Bytes of contents that the shard holds")),
+      content_disk_bytes_(metrics.Gauge("shoal_replay_content_disk_bytes",
+                                        "Bytes of chunks that are on disk alone")),
       chunks_(metrics.Gauge("shoal_replay_chunks", "Chunks that the shard holds")),
       chunk_bytes_(
           metrics.Gauge("shoal_replay_chunk_bytes", "Bytes of chunks that the shard holds")),
@@ -129,6 +131,7 @@ void ShardMetrics::Update(const ShardStats& stats) {
   }
   contents_.Set(static_cast<double>(stats.content_count));
   content_bytes_.Set(static_cast<double>(stats.content_bytes));
+  content_disk_bytes_.Set(static_cast<double>(stats.content_disk_bytes));
   chunks_.Set(static_cast<double>(stats.chunk_count));
   chunk_bytes_.Set(static_cast<double>(stats.chunk_bytes));
   const JournalStats& journal = stats.journal;

@@ -46,6 +46,7 @@ class ShardMetrics {
   std::vector<TableStats> last_;
   prometheus::Gauge& contents_;
   prometheus::Gauge& content_bytes_;
+  prometheus::Gauge& content_disk_bytes_;
   prometheus::Gauge& chunks_;
   prometheus::Gauge& chunk_bytes_;
   JournalStats last_journal_;

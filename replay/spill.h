@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interfaces to the disk that takes the payloads for which a table has no memory. replay/durability
-// has what writes and reads them; the core knows only these interfaces.
+// Interfaces to the disk that takes the payloads and chunks for which a shard has no memory.
+// replay/durability has what writes and reads them; the core knows only these interfaces.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@ class Spill {
   virtual void Erase(Handle handle) = 0;
 };
 
-// Reads payloads that tables have given up, as they were when this object was made. So a payload
-// can still be read when its item has left meanwhile. While such an object is there, the disk
-// space of what has left is not used again.
+// Reads payloads that tables have given up, and chunks that the shard's contents have, as they were
+// when this object was made. So they can still be read when they have left meanwhile. While such an
+// object is there, the disk space of what has left is not used again.
 //
 // Thread-safe. Calls wait for the disk, so none may be made under the shard's lock.
 class SpilledPayloads {
@@ -43,6 +43,9 @@ class SpilledPayloads {
   //   UNAVAILABLE  the disk cannot be read.
   virtual std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
                                                         std::span<const Handle> handles) const = 0;
+  // Returns the data of the chunk with this number (replay/content_store.h). Logs a failure with
+  // the number. The errors are those above.
+  virtual absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const = 0;
 };
 
 }  // namespace shoal::replay

@@ -111,7 +111,9 @@ void AddLimits(const EffectiveConfig& config, const runtime::ClusterOptions& clu
       replicas);
   add("inference", cluster.inference_servers, "waiting texts", "inference.waiting_text_bytes");
   add("inference", cluster.inference_servers, "unrolls on their way", "inference.outbox_bytes");
-  add("replay", cluster.replay_shards, "contents", "replay.content_capacity_bytes");
+  const bool spills_chunks = config.Integer("replay.content_memory_bytes").value_or(0) > 0;
+  add("replay", cluster.replay_shards, "contents",
+      spills_chunks ? "replay.content_memory_bytes" : "replay.content_capacity_bytes");
   for (int i = 0;; ++i) {
     const std::string table = "replay.table[" + std::to_string(i) + "]";
     const auto name = config.Text(table + ".name");

@@ -186,6 +186,20 @@ absl::Status Database::KeepItemsOf(const std::set<std::string>& tables) {
                   directory_);
 }
 
+absl::Status Database::DeleteContents() {
+  rocksdb::ColumnFamilyHandle* const contents = column(Column::kContents);
+  const std::unique_ptr<rocksdb::Iterator> iterator(
+      db_->NewIterator(rocksdb::ReadOptions(), contents));
+  iterator->SeekToFirst();
+  if (!iterator->Valid()) return StatusOf(iterator->status(), directory_);
+  const std::string begin = ContentRecordKey(0);
+  const std::string end(1, static_cast<char>(begin.front() + 1));
+  const rocksdb::Status status = db_->DeleteRange(rocksdb::WriteOptions(), contents, begin, end);
+  if (!status.ok()) return StatusOf(status, directory_);
+  return StatusOf(db_->CompactRange(rocksdb::CompactRangeOptions(), contents, nullptr, nullptr),
+                  directory_);
+}
+
 absl::Status Database::Checkpoint(const std::string& directory) {
   std::error_code failure;
   std::filesystem::create_directories(std::filesystem::path(directory).parent_path(), failure);

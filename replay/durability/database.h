@@ -56,6 +56,8 @@ class Database {
   std::string StateOf(std::string_view key);
   // Deletes all items of tables that are not among `tables`, and gives their disk space back.
   absl::Status KeepItemsOf(const std::set<std::string>& tables);
+  // Deletes all contents, and gives their disk space back.
+  absl::Status DeleteContents();
   // Makes `directory` a copy of the database as it is now, for the most part by hard links, while
   // writes go on. `directory` must not exist.
   absl::Status Checkpoint(const std::string& directory);

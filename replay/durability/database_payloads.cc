@@ -10,14 +10,32 @@
 namespace shoal::replay::durability {
 namespace {
 
-absl::StatusOr<std::string> PayloadOf(const std::string& key, const rocksdb::Status& status,
-                                      const rocksdb::Slice& sealed) {
+absl::Status StatusOf(const rocksdb::Status& status) {
   if (status.IsNotFound()) return runtime::DataLoss("the record is gone");
   if (status.IsCorruption()) return runtime::DataLoss(status.ToString());
-  if (!status.ok()) return runtime::Unavailable(status.ToString());
+  return status.ok() ? absl::OkStatus() : runtime::Unavailable(status.ToString());
+}
+
+absl::StatusOr<std::string> PayloadOf(const std::string& key, const rocksdb::Status& status,
+                                      const rocksdb::Slice& sealed) {
+  SHOAL_RETURN_IF_ERROR(StatusOf(status));
   SHOAL_ASSIGN_OR_RETURN(const std::string_view payload,
                          PayloadFrom(key, {sealed.data(), sealed.size()}));
   return std::string(payload);
+}
+
+absl::StatusOr<std::string> ChunkOf(const std::string& key, const rocksdb::Status& status,
+                                    const rocksdb::Slice& sealed) {
+  SHOAL_RETURN_IF_ERROR(StatusOf(status));
+  SHOAL_ASSIGN_OR_RETURN(Content content, ContentFrom(key, {sealed.data(), sealed.size()}));
+  auto* const chunk = std::get_if<Chunk>(&content.body);
+  if (chunk == nullptr) return runtime::DataLoss("the record is no chunk");
+  return std::move(chunk->data);
+}
+
+void ReportLoss(std::string_view table, std::uint64_t key, const absl::Status& status) {
+  spdlog::error("event=record_lost table={} key={} reason={}", runtime::Quoted(table), key,
+                runtime::Quoted(runtime::Message(status)));
 }
 
 }  // namespace
@@ -61,11 +79,19 @@ std::vector<absl::StatusOr<std::string>> DatabasePayloads::Read(
     }
     payloads.push_back(PayloadOf(keys[i], statuses[i], sealed[i]));
     sealed[i].Reset();
-    if (payloads.back().ok()) continue;
-    spdlog::error("event=record_lost table={} key={} reason={}", runtime::Quoted(name), handles[i],
-                  runtime::Quoted(runtime::Message(payloads.back().status())));
+    if (!payloads.back().ok()) ReportLoss(name, handles[i], payloads.back().status());
   }
   return payloads;
+}
+
+absl::StatusOr<std::string> DatabasePayloads::ReadChunk(std::uint64_t number) const {
+  const std::string key = ContentRecordKey(number);
+  rocksdb::PinnableSlice sealed;
+  const rocksdb::Status status =
+      database_->db().Get(Options(), database_->column(Column::kContents), key, &sealed);
+  absl::StatusOr<std::string> data = ChunkOf(key, status, sealed);
+  if (!data.ok()) ReportLoss("contents", number, data.status());
+  return data;
 }
 
 }  // namespace shoal::replay::durability

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads payloads from a shard's database as it was at one moment, which is a snapshot of RocksDB.
+// Reads payloads and chunks from a shard's database as it was at one moment, which is a snapshot of
+// RocksDB.
 //
 // Thread-safe. It keeps the database open.
 #pragma once
@@ -23,6 +24,7 @@ class DatabasePayloads final : public SpilledPayloads {
 
   std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
                                                 std::span<const Handle> handles) const override;
+  absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const override;
 
  private:
   rocksdb::ReadOptions Options() const;

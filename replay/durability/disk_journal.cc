@@ -19,7 +19,7 @@
 namespace shoal::replay::durability {
 namespace {
 
-// Nobody waits for a content before an item uses it.
+// Nobody waits for a content before an item uses it, unless memory waits for it to leave.
 constexpr std::chrono::milliseconds kContentDelay(100);
 // Nobody waits for a payload to leave the disk.
 constexpr std::chrono::milliseconds kEraseDelay(100);
@@ -236,6 +236,7 @@ absl::Status DiskJournal::Start(ContentStore& contents,
         ", which has no durability now: configure it, or name another directory");
   }
   SHOAL_RETURN_IF_ERROR(database->KeepItemsOf(durable));
+  if (durable.empty()) SHOAL_RETURN_IF_ERROR(database->DeleteContents());
   auto changes = std::make_unique<Changes>(names);
   std::uint64_t damaged = RestoreContents(*database, contents, *changes);
   for (std::size_t i = 0; i < tables.size(); ++i) {
@@ -260,7 +261,12 @@ absl::Status DiskJournal::Start(ContentStore& contents,
     stats_.learner_checkpoint = database->StateOf(kLearnerKey);
     NoteLocked(runtime::Duration::zero());
   }
-  if (!durable.empty()) contents.SetHooks(this);
+  content_delay_ = contents.bounds_memory() ? runtime::Duration::zero() : kContentDelay;
+  if (!durable.empty()) {
+    contents.SetHooks(this, ContentStore::Tell::kOfAll);
+  } else if (contents.bounds_memory()) {
+    contents.SetHooks(this, ContentStore::Tell::kOfSpilled);
+  }
   contents.EndRestore();
   for (std::size_t i = 0; i < tables.size(); ++i) {
     tables[i]->SetHooks(followers_[i].get());
@@ -329,16 +335,17 @@ JournalStats DiskJournal::stats() const {
   return stats;
 }
 
-void DiskJournal::OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) {
+std::uint64_t DiskJournal::OnPut(std::uint64_t number,
+                                 const std::shared_ptr<const Content>& content) {
   const runtime::MutexLock lock(mutex_);
   changes_->Put(number, content);
-  NoteLocked(kContentDelay);
+  return NoteLocked(content_delay_);
 }
 
 void DiskJournal::OnEvict(std::uint64_t number) {
   const runtime::MutexLock lock(mutex_);
   changes_->Evict(number);
-  NoteLocked(kContentDelay);
+  NoteLocked(content_delay_);
 }
 
 std::uint64_t DiskJournal::NoteLocked(runtime::Duration delay) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A journal on disk: it writes the changes of a shard's durable tables and of all contents to a
 // database, and restores them from it. Of tables with memory_bytes but without durability it writes
-// the payloads that they spill, and deletes what an earlier process has left of these.
+// the payloads that they spill, and where no table is durable the chunks that the contents spill,
+// and deletes what an earlier process has left of these.
 //
 // Hooks note changes in memory. The journal's thread takes all that were noted and writes them in
 // one batch, which the database takes whole or not at all, so what is on disk is always what the
@@ -104,7 +105,7 @@ class DiskJournal final : public Journal, private ContentHooks {
               runtime::Clock& clock);
   // Returns zeros where the table's promises do not wait.
   Promises PromisesOf(std::size_t table) const ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) override
+  std::uint64_t OnPut(std::uint64_t number, const std::shared_ptr<const Content>& content) override
       ABSL_LOCKS_EXCLUDED(mutex_);
   void OnEvict(std::uint64_t number) override ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -134,6 +135,8 @@ class DiskJournal final : public Journal, private ContentHooks {
   std::vector<std::unique_ptr<Follower>> followers_;
   std::vector<std::unique_ptr<Spiller>> spillers_;
   std::function<void()> changed_;
+  // Within this time a change of contents is to be written. Set by Start.
+  runtime::Duration content_delay_{};
 
   mutable runtime::Mutex mutex_;
   // Set by the journal's thread alone. Null while it cannot be opened.

@@ -14,6 +14,7 @@
 #include "tests/doubles/eventually.h"
 #include "tests/replay/client/trajectory.h"
 #include "tests/replay/loopback_clients.h"
+#include "tests/replay/memory_disk.h"
 #include "tests/replay/messages.h"
 #include "tests/replay/shard_server.h"
 
@@ -300,14 +301,19 @@ struct Overlapping {
 };
 
 TEST_CASE(
-    "overlapping unrolls come back whole, from both shards, to a sampler with little memory") {
+    "overlapping unrolls come back whole, from both shards, to a sampler with little memory, and "
+    "from one that has their chunks on disk") {
   constexpr std::size_t kUnrolls = 100;
   const TableOptions table{.sampler = SelectorKind::kUniform,
                            .remover = SelectorKind::kFifo,
                            .max_size = 40,
                            .max_times_sampled = 0};
   const ContentStoreOptions contents{.unused_capacity_bytes = 32768};
-  ShardServer first(table, {}, "127.0.0.1:0", contents);
+  auto journal = std::make_unique<MemoryDisk>();
+  MemoryDisk& disk = *journal;
+  // Its memory holds what it notes of chunks, and the data of a few.
+  ShardServer first(table, {}, "127.0.0.1:0",
+                    {.memory_bytes = 28672, .unused_capacity_bytes = 32768}, std::move(journal));
   ShardServer second(table, {}, "127.0.0.1:0", contents);
   std::vector<std::string> addresses = {first.address(), second.address()};
   // One environment of each shard.
@@ -342,9 +348,16 @@ TEST_CASE(
       REQUIRE(doubles::Eventually(
           [&] { return clients.inserter->TryInsert(std::move(trajectory.items[i])).ok(); }));
     }
+    disk.Write();
     check_one();
   }
+  REQUIRE(doubles::Eventually([&] {
+    disk.Write();
+    return clients.inserter->stats().acknowledged_total == 2 * kUnrolls;
+  }));
   REQUIRE(clients.inserter->Drain(kPatience).ok());
+  INFO(first.shard().stats().content_bytes);
+  REQUIRE(first.shard().stats().content_disk_bytes > 0);
   for (int i = 0; i < 2000; ++i) check_one();
   REQUIRE(sampler->stats().dropped_invalid_total == 0);
   for (ShardServer* const server : {&first, &second}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A journal that keeps spilled payloads in memory, for tests of the core. It writes when the test
-// says so, and fails or has damage where the test wants it. Nothing outlives it.
+// A journal that keeps spilled payloads and chunks in memory, for tests of the core. It writes when
+// the test says so, and fails or has damage where the test wants it. Nothing outlives it.
 //
 // Thread-safe.
 #pragma once
@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "platform/runtime/mutex.h"
@@ -21,7 +22,7 @@
 
 namespace shoal::replay {
 
-class MemoryDisk final : public Journal {
+class MemoryDisk final : public Journal, private ContentHooks {
  public:
   // Writes everything that it was given, and says so.
   void Write() ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -31,6 +32,10 @@ class MemoryDisk final : public Journal {
       given_.clear();
       for (const Place& place : erased_) written_.erase(place);
       erased_.clear();
+      for (auto& [number, data] : given_chunks_) written_chunks_[number] = std::move(data);
+      given_chunks_.clear();
+      for (const std::uint64_t number : evicted_) written_chunks_.erase(number);
+      evicted_.clear();
       durable_ = noted_;
     }
     changed_();
@@ -43,6 +48,17 @@ class MemoryDisk final : public Journal {
   void Damage(std::size_t table, Handle handle) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     REQUIRE(written_.erase({table, handle}) == 1);
+  }
+  void DamageChunk(std::uint64_t number) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    REQUIRE(written_chunks_.erase(number) == 1);
+  }
+  // The numbers of the chunks that are on disk.
+  std::set<std::uint64_t> WrittenChunks() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    std::set<std::uint64_t> numbers;
+    for (const auto& [number, data] : written_chunks_) numbers.insert(number);
+    return numbers;
   }
   // The handles of a table's payloads that are on disk.
   std::set<Handle> Written(std::size_t table) const ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -58,13 +74,14 @@ class MemoryDisk final : public Journal {
     return writes_;
   }
 
-  absl::Status Start(ContentStore&, std::span<const std::unique_ptr<Table>> tables,
+  absl::Status Start(ContentStore& contents, std::span<const std::unique_ptr<Table>> tables,
                      std::function<void()> changed) override {
     changed_ = std::move(changed);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       spills_.push_back(std::make_unique<TableSpill>(*this, i));
       tables[i]->SetSpill(spills_.back().get());
     }
+    contents.SetHooks(this, ContentStore::Tell::kOfSpilled);
     return absl::OkStatus();
   }
   absl::Status Ready(std::size_t) const override { return absl::OkStatus(); }
@@ -83,6 +100,7 @@ class MemoryDisk final : public Journal {
     if (fails_) return nullptr;
     auto view = std::make_shared<View>();
     view->payloads = written_;
+    view->chunks = written_chunks_;
     return view;
   }
   void WhenDurable(std::function<void(const absl::Status&)> done) override {
@@ -112,7 +130,13 @@ class MemoryDisk final : public Journal {
       }
       return read;
     }
+    absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const override {
+      const auto found = chunks.find(number);
+      if (found == chunks.end()) return runtime::DataLoss("the record is gone");
+      return found->second;
+    }
     std::map<Place, std::string> payloads;
+    std::map<std::uint64_t, std::string> chunks;
   };
 
   class TableSpill final : public Spill {
@@ -136,12 +160,32 @@ class MemoryDisk final : public Journal {
     const std::size_t table_;
   };
 
+  std::uint64_t OnPut(std::uint64_t number,
+                      const std::shared_ptr<const Content>& content) override {
+    const runtime::MutexLock lock(mutex_);
+    const auto& chunk = std::get<Chunk>(content->body);
+    REQUIRE(given_chunks_.emplace(number, chunk.data).second);
+    REQUIRE(told_.insert(number).second);
+    return ++noted_;
+  }
+  void OnEvict(std::uint64_t number) override {
+    const runtime::MutexLock lock(mutex_);
+    REQUIRE(told_.erase(number) == 1);
+    evicted_.insert(number);
+    ++noted_;
+  }
+
   std::function<void()> changed_;
   std::vector<std::unique_ptr<TableSpill>> spills_;
   mutable runtime::Mutex mutex_;
   std::map<Place, std::string> given_ ABSL_GUARDED_BY(mutex_);
   std::map<Place, std::string> written_ ABSL_GUARDED_BY(mutex_);
   std::set<Place> erased_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::string> given_chunks_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::string> written_chunks_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::uint64_t> evicted_ ABSL_GUARDED_BY(mutex_);
+  // The chunks that it was told of and that are not evicted.
+  std::set<std::uint64_t> told_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t noted_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t durable_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -123,5 +123,16 @@ TEST_CASE("a table on disk needs a directory, in which each shard has a folder o
   REQUIRE(shard->tables[1].batch_window == std::chrono::milliseconds(250));
 }
 
+TEST_CASE("chunks on disk need a directory, and memory for a few of them") {
+  Options options;
+  options.content_memory_bytes = std::int64_t{1} << 30;
+  REQUIRE(runtime::Message(options.ShardDirectory(0).status()) ==
+          "replay.content_memory_bytes needs replay.directory");
+  REQUIRE(options.ForShard({})->contents.memory_bytes == std::size_t{1} << 30);
+  options.content_memory_bytes = options.max_item_bytes;
+  REQUIRE(runtime::Message(options.ForShard({}).status()).find("replay.max_item_bytes") !=
+          std::string::npos);
+}
+
 }  // namespace
 }  // namespace shoal::replay

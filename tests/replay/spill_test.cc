@@ -53,7 +53,7 @@ struct SpillingShard {
   std::optional<SampledItem> SampleOne() const {
     SampleBatch batch = Sample();
     if (batch.samples.empty()) return std::nullopt;
-    ReadPayloads(batch, 0, 1);
+    ReadParts(batch, 0, 1);
     shard->FinishReads(batch);
     if (batch.samples.empty()) return std::nullopt;
     return batch.samples.front();
@@ -140,7 +140,7 @@ TEST_CASE("an item that left before its batch is read is read all the same") {
   REQUIRE(batch.samples.front().item->spilled());
   spilling.disk->Write();
   REQUIRE(spilling.disk->Written(0).empty());
-  ReadPayloads(batch, 0, 1);
+  ReadParts(batch, 0, 1);
   spilling.shard->FinishReads(batch);
   REQUIRE(batch.samples.front().item->payload == ItemWith(1)->payload);
 }
@@ -168,7 +168,7 @@ TEST_CASE("a payload that is damaged on disk costs its item, and no other") {
   spilling.disk->Damage(0, 0);
   SampleBatch batch = spilling.Sample(2);
   REQUIRE(batch.samples.size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) ReadPayloads(batch, i, 1);
+  for (std::size_t i = 0; i < 2; ++i) ReadParts(batch, i, 1);
   spilling.shard->FinishReads(batch);
   REQUIRE(batch.samples.empty());
   REQUIRE(spilling.stats().lost_total == 2);
@@ -284,7 +284,7 @@ TEST_CASE("of payloads that are read together a damaged one costs its item, and 
   spilling.disk->Damage(0, 2);
   SampleBatch batch = spilling.Sample(5);
   REQUIRE(Neighbours(batch, 0) == 5);
-  ReadPayloads(batch, 0, 5);
+  ReadParts(batch, 0, 5);
   spilling.shard->FinishReads(batch);
   std::vector<std::uint64_t> numbers;
   for (const SampledItem& sample : batch.samples) {

@@ -94,7 +94,7 @@ class LargeShard {
       if (batch.samples.empty()) break;
       for (std::size_t first = 0; first < batch.samples.size();) {
         const std::size_t count = Neighbours(batch, first);
-        ReadPayloads(batch, first, count);
+        ReadParts(batch, first, count);
         first += count;
       }
       shard_->FinishReads(batch);
