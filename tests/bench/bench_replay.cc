@@ -4,11 +4,17 @@
 //
 //   bench_replay [--bytes 4096] [--writers 1] [--samplers 1] [--shards 1] [--selector uniform]
 //                [--phases insert sample both] [--seconds 2] [--rounds 5] [--unix] [--items 0]
-//                [--shared-memory] [--in-process]
+//                [--shared-memory] [--in-process] [--compression LEVEL] [--similar-rows]
+//                [--durability none|batch|always] [--directory FOLDER]
 //
 // Payloads are random bytes, which nothing can compress. A writer makes each item anew, as
 // inference does. A sampler adds up the words of each payload that it gets. The table is full from
 // the first round on and makes room first-in-first-out; items may be sampled any number of times.
+//
+// With --compression an item's bytes are 16 rows in a chunk, which writers pack with zstd at this
+// level, or not at all with 0, and samplers unpack; with --similar-rows each row has 63 of 64 bytes
+// from the one before, as frames have most. With --durability the table is on disk, too, below
+// --directory.
 //
 // Each phase prints one JSON line. Rates are medians of the rounds. `ceiling_share` compares the
 // bytes of payloads, inserted and sampled ones together, with those that one process writes to
@@ -21,25 +27,16 @@
 // the machine does. `resident_per_payload` is the memory of all shards that are processes, with all
 // that a process has besides its table, by the bytes of the payloads in their tables; measure it
 // with many items.
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,12 +49,17 @@
 #include "platform/runtime/thread.h"
 #include "platform/transport/connector.h"
 #include "platform/transport/server.h"
+#include "replay/client/chunk_codec.h"
+#include "replay/client/chunk_writer.h"
 #include "replay/client/inserter.h"
 #include "replay/client/sampler.h"
+#include "replay/durability/disk_journal.h"
 #include "replay/selectors/selector_kind.h"
 #include "replay/service.h"
+#include "tests/bench/child.h"
 #include "tests/bench/flags.h"
 #include "tests/bench/load.h"
+#include "tests/bench/one_way_stream.h"
 
 namespace {
 
@@ -76,6 +78,11 @@ struct Settings {
   bool uses_unix = false;
   bool shares_memory = false;
   bool in_process = false;
+  // Of zstd. -1: items have no chunks.
+  int compression = -1;
+  bool similar_rows = false;
+  std::string durability = "none";
+  std::string directory = "/tmp";
   // 0 means about a quarter of a gibibyte.
   std::size_t items = 0;
 
@@ -87,82 +94,36 @@ struct Settings {
 };
 
 constexpr std::chrono::seconds kPatience(20);
+// The rows of an item that has chunks.
+constexpr std::size_t kRows = 16;
+// A sampler asks for so many bytes ahead, so that a round counts few items that came before it.
+constexpr std::size_t kPrefetchBytes = std::size_t{16} << 20;
+constexpr std::size_t kLeastPrefetch = 4;
+constexpr std::size_t kMostPrefetch = 256;
 
-// The time of a process in user and kernel mode.
-double CpuSecondsOf(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  // The name of the program, the second field, may have spaces.
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  constexpr int kUserTime = 14;
-  double ticks = 0;
-  for (int field = 3; field <= kUserTime + 1 && fields >> text; ++field) {
-    if (field >= kUserTime) ticks += std::stod(text);
-  }
-  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+std::unique_ptr<replay::Journal> JournalOf(const Settings& settings, const std::string& folder) {
+  if (settings.durability == "none") return nullptr;
+  return *replay::durability::DiskJournal::Create({.directory = folder});
 }
-
-// A child process of this one, which ends with it or before it. Make it before any thread.
-class Child {
- public:
-  // `serve` runs in the child, tells its address, and returns when the descriptor that it is given
-  // ends.
-  template <typename Serve>
-  explicit Child(const Serve& serve) {
-    int told[2];
-    int life[2];
-    if (::pipe(told) != 0 || ::pipe(life) != 0) std::abort();
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::close(told[0]);
-      ::close(life[1]);
-      serve(
-          [&told](const std::string& address) {
-            if (::write(told[1], address.data(), address.size()) < 0) std::abort();
-            ::close(told[1]);
-          },
-          life[0]);
-      ::_exit(0);
-    }
-    ::close(told[1]);
-    ::close(life[0]);
-    life_ = life[1];
-    char text[64] = {};
-    if (::read(told[0], text, sizeof text - 1) > 0) address_ = text;
-    ::close(told[0]);
-  }
-  ~Child() {
-    ::close(life_);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  const std::string& address() const { return address_; }
-  pid_t pid() const { return pid_; }
-
- private:
-  pid_t pid_ = 0;
-  int life_ = -1;
-  std::string address_;
-};
-
-using Tell = std::function<void(const std::string&)>;
 
 // A shard and its server.
 class ServedShard {
  public:
-  ServedShard(const Settings& settings, std::size_t index, const std::string& listen)
+  ServedShard(const Settings& settings, std::size_t index, const std::string& listen,
+              const std::string& folder)
       : shard_(*replay::Shard::Create(
-            {.tables = {{.name = "unrolls",
-                         .sampler = *replay::SelectorKindFrom(settings.selector),
-                         .remover = replay::SelectorKind::kFifo,
-                         .max_size =
-                             std::max<std::size_t>(1, settings.capacity() / settings.shards),
-                         .max_bytes = std::size_t{16} << 30,
-                         .max_times_sampled = 0,
-                         .seed = index}}})),
+            {.tables =
+                 {{.name = "unrolls",
+                   .sampler = *replay::SelectorKindFrom(settings.selector),
+                   .remover = replay::SelectorKind::kFifo,
+                   .max_size = std::max<std::size_t>(1, settings.capacity() / settings.shards),
+                   .max_bytes = std::size_t{16} << 30,
+                   .max_times_sampled = 0,
+                   .seed = index,
+                   .durability = settings.durability == "always"  ? replay::Durability::kAlways
+                                 : settings.durability == "batch" ? replay::Durability::kBatch
+                                                                  : replay::Durability::kNone}}},
+            runtime::SystemClock(), JournalOf(settings, folder))),
         knobs_({}, {}, *shard_),
         service_({.max_item_bytes = std::size_t{48} << 20, .credit = 64}, *shard_, knobs_,
                  metrics_),
@@ -184,9 +145,9 @@ class ServedShard {
 };
 
 void ServeShard(const Settings& settings, std::size_t index, const std::string& listen,
-                const Tell& tell, int life) {
+                const std::string& folder, const bench::Tell& tell, int life) {
   runtime::UseOneHeap();
-  const ServedShard shard(settings, index, listen);
+  const ServedShard shard(settings, index, listen, folder);
   tell(shard.server().address());
   char end = 0;
   while (::read(life, &end, 1) > 0) {
@@ -199,76 +160,6 @@ struct Way {
   transport::Connector connect = transport::OverSockets();
   bool shares_memory = false;
   bool in_process = false;
-};
-
-// Returns a socket's address: a path in the file system, or a port of 127.0.0.1.
-struct SocketAddress {
-  explicit SocketAddress(const std::string& named) {
-    if (named.starts_with('/')) {
-      size = sizeof(sockaddr_un);
-      auto& out = reinterpret_cast<sockaddr_un&>(storage);
-      out.sun_family = AF_UNIX;
-      named.copy(out.sun_path, sizeof out.sun_path - 1);
-    } else {
-      size = sizeof(sockaddr_in);
-      auto& out = reinterpret_cast<sockaddr_in&>(storage);
-      out.sin_family = AF_INET;
-      out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      out.sin_port = htons(static_cast<std::uint16_t>(std::stoi(named)));
-    }
-  }
-  int family() const { return storage.ss_family; }
-  sockaddr* pointer() { return reinterpret_cast<sockaddr*>(&storage); }
-
-  sockaddr_storage storage = {};
-  socklen_t size = 0;
-};
-
-void ServeSink(const std::string& listen, const Tell& tell) {
-  SocketAddress address(listen);
-  const int listener = ::socket(address.family(), SOCK_STREAM, 0);
-  if (::bind(listener, address.pointer(), address.size) != 0) std::abort();
-  ::listen(listener, 1);
-  ::getsockname(listener, address.pointer(), &address.size);
-  const bool is_path = listen.starts_with('/');
-  tell(is_path ? listen
-               : std::to_string(ntohs(reinterpret_cast<sockaddr_in&>(address.storage).sin_port)));
-  const int stream = ::accept(listener, nullptr, nullptr);
-  std::vector<char> buffer(1 << 20);
-  while (::read(stream, buffer.data(), buffer.size()) > 0) {
-  }
-}
-
-// Returns the bytes per second that go to the sink in messages of `bytes`.
-class Ceiling {
- public:
-  Ceiling(const std::string& sink, std::size_t bytes) : message_(bytes, 'x') {
-    SocketAddress address(sink);
-    socket_ = ::socket(address.family(), SOCK_STREAM, 0);
-    if (::connect(socket_, address.pointer(), address.size) != 0) std::abort();
-  }
-  ~Ceiling() { ::close(socket_); }
-  double Measure(double seconds) {
-    const auto start = runtime::SystemClock().Now();
-    double elapsed = 0;
-    double sent = 0;
-    while (elapsed < seconds) {
-      for (int i = 0; i < 64; ++i) {
-        for (std::size_t at = 0; at < message_.size();) {
-          const ssize_t written = ::write(socket_, message_.data() + at, message_.size() - at);
-          if (written <= 0) std::abort();
-          at += static_cast<std::size_t>(written);
-        }
-        sent += static_cast<double>(message_.size());
-      }
-      elapsed = std::chrono::duration<double>(runtime::SystemClock().Now() - start).count();
-    }
-    return sent / elapsed;
-  }
-
- private:
-  int socket_ = -1;
-  const std::string message_;
 };
 
 class NoContents final : public replay::client::ContentProvider,
@@ -289,7 +180,11 @@ class NoContents final : public replay::client::ContentProvider,
 class Writer {
  public:
   Writer(const Settings& settings, const Way& way, std::uint64_t number)
-      : random_(number), number_(number) {
+      : settings_(settings),
+        random_(number),
+        number_(number),
+        encoder_(std::max(0, settings.compression)),
+        chunks_({.chunk_rows = kRows, .item_rows = kRows}, encoder_) {
     inserter_ = *replay::client::Inserter::Create({.addresses = way.addresses,
                                                    .client = "writer",
                                                    .outbox_items = 256,
@@ -303,12 +198,13 @@ class Writer {
       ++space_;
       changed_.NotifyAll();
     });
-    proto::NamedTensor& column = *unroll_.add_step_columns();
-    column.set_name("observation/bytes");
-    std::string& data = *column.mutable_tensor()->mutable_data();
-    data.resize(settings.bytes);
-    for (char& byte : data) byte = static_cast<char>(random_());
+    bytes_.resize(settings.bytes);
+    for (char& byte : bytes_) byte = static_cast<char>(random_());
     unroll_.set_length(1);
+    if (chunked()) return;
+    proto::NamedTensor& column = *unroll_.add_step_columns();
+    column.set_name(kColumn);
+    column.mutable_tensor()->set_data(bytes_);
   }
 
   // Inserts for `seconds`, or until `items` were.
@@ -319,14 +215,52 @@ class Writer {
           std::chrono::duration<double>(runtime::SystemClock().Now() - start).count() > seconds) {
         return;
       }
-      Insert(MakeItem());
+      if (chunked()) {
+        Insert(MakeChunkedItem());
+      } else {
+        Insert(MakeItem());
+      }
     }
   }
   std::uint64_t acknowledged() const { return inserter_->stats().acknowledged_total; }
-  // Of an item: the unroll around --bytes of numbers.
-  std::size_t payload_bytes() const { return unroll_.ByteSizeLong(); }
+  // Of an item: the unroll around --bytes of numbers, or these alone if they are in a chunk.
+  std::size_t payload_bytes() const { return chunked() ? settings_.bytes : unroll_.ByteSizeLong(); }
 
  private:
+  static constexpr char kColumn[] = "observation/bytes";
+
+  bool chunked() const { return settings_.compression >= 0; }
+  // Has other bytes in place, so that no two chunks are the same.
+  void ChangeRows() {
+    const std::size_t width = settings_.bytes / kRows;
+    for (std::size_t row = 0; row < kRows; ++row) {
+      char* const begin = bytes_.data() + row * width;
+      if (settings_.similar_rows) {
+        if (row > 0) std::memcpy(begin, begin - width, width);
+        for (std::size_t i = 0; i < width / 64; ++i) {
+          begin[random_.Below(width)] = static_cast<char>(random_());
+        }
+      }
+      const std::uint64_t stamp = made_ * kRows + row;
+      std::memcpy(begin, &stamp, std::min(width, sizeof stamp));
+    }
+  }
+  replay::client::ChunkedItem MakeChunkedItem() {
+    proto::Item item = MakeItem();
+    item.clear_payload();
+    ChangeRows();
+    const std::int64_t shape[] = {kRows, static_cast<std::int64_t>(settings_.bytes / kRows)};
+    const replay::client::ColumnRows column = {
+        .name = kColumn,
+        .values = {runtime::DType::kUInt8, shape,
+                   std::as_bytes(std::span(bytes_)).first(settings_.bytes / kRows * kRows)}};
+    const std::uint64_t first = chunks_.rows();
+    if (!chunks_.Append({&column, 1}).ok()) std::abort();
+    const replay::client::ColumnRange range = {.column = 0, .first = first, .last = first + kRows};
+    if (!chunks_.AddItem(std::move(item), unroll_, {&range, 1}).ok()) std::abort();
+    chunks_.Flush();
+    return std::move(chunks_.TakeReady().front());
+  }
   proto::Item MakeItem() {
     unroll_.mutable_id()->set_environment_id(++made_);
     unroll_.mutable_id()->set_incarnation(number_ + 1);
@@ -340,7 +274,8 @@ class Writer {
     unroll_.SerializeToString(item.mutable_payload());
     return item;
   }
-  void Insert(proto::Item item) {
+  template <typename Item>
+  void Insert(Item item) {
     for (;;) {
       int seen = 0;
       {
@@ -355,8 +290,13 @@ class Writer {
     }
   }
 
+  const Settings& settings_;
   runtime::Random random_;
   const std::uint64_t number_;
+  // An item's bytes.
+  std::string bytes_;
+  replay::client::ChunkEncoder encoder_;
+  replay::client::ChunkWriter chunks_;
   std::uint64_t made_ = 0;
   proto::Unroll unroll_;
   NoContents contents_;
@@ -369,14 +309,15 @@ class Writer {
 
 class Reader {
  public:
-  Reader(const Way& way, std::uint64_t number) {
-    sampler_ = *replay::client::Sampler::Create({.addresses = way.addresses,
-                                                 .client = "sampler-" + std::to_string(number),
-                                                 .table = "unrolls",
-                                                 .prefetch = 256,
-                                                 .connect = way.connect,
-                                                 .shares_memory = way.shares_memory},
-                                                contents_, metrics_);
+  Reader(const Settings& settings, const Way& way, std::uint64_t number) {
+    sampler_ = *replay::client::Sampler::Create(
+        {.addresses = way.addresses,
+         .client = "sampler-" + std::to_string(number),
+         .table = "unrolls",
+         .prefetch = std::clamp(kPrefetchBytes / settings.bytes, kLeastPrefetch, kMostPrefetch),
+         .connect = way.connect,
+         .shares_memory = way.shares_memory},
+        contents_, metrics_);
   }
   void Sample(double seconds) {
     const auto start = runtime::SystemClock().Now();
@@ -416,7 +357,7 @@ struct Clients {
   }
   void AddReaders(const Settings& settings) {
     for (std::size_t i = 0; i < settings.samplers; ++i) {
-      readers.push_back(std::make_unique<Reader>(way, i));
+      readers.push_back(std::make_unique<Reader>(settings, way, i));
     }
     for (auto& reader : readers) reader->Sample(0.2);
   }
@@ -445,11 +386,11 @@ struct Measured {
 };
 
 void MeasureRound(const Settings& settings, const std::string& phase, Clients& clients,
-                  const std::vector<std::unique_ptr<Child>>& shards, Ceiling& ceiling,
-                  Measured& measured) {
+                  const std::vector<std::unique_ptr<bench::Child>>& shards,
+                  bench::OneWayStream& ceiling, Measured& measured) {
   const auto processor_seconds = [&shards] {
-    double sum = CpuSecondsOf(::getpid());
-    for (const auto& shard : shards) sum += CpuSecondsOf(shard->pid());
+    double sum = bench::ProcessorSecondsOf(::getpid());
+    for (const auto& shard : shards) sum += bench::ProcessorSecondsOf(shard->pid());
     return sum;
   };
   const double seconds = settings.seconds;
@@ -481,13 +422,21 @@ void MeasureRound(const Settings& settings, const std::string& phase, Clients& c
 }
 
 void Print(const Settings& settings, const std::string& phase, const Clients& clients,
-           const Measured& measured, const std::vector<std::unique_ptr<Child>>& shards) {
-  json line = {{"bench", "replay_" + phase},          {"bytes", settings.bytes},
-               {"writers", settings.writers},         {"samplers", settings.samplers},
-               {"shards", settings.shards},           {"selector", settings.selector},
-               {"items", settings.capacity()},        {"unix", settings.uses_unix},
-               {"rounds", settings.rounds},           {"shared_memory", clients.way.shares_memory},
-               {"in_process", clients.way.in_process}};
+           const Measured& measured, const std::vector<std::unique_ptr<bench::Child>>& shards) {
+  json line = {{"bench", "replay_" + phase},
+               {"bytes", settings.bytes},
+               {"writers", settings.writers},
+               {"samplers", settings.samplers},
+               {"shards", settings.shards},
+               {"selector", settings.selector},
+               {"items", settings.capacity()},
+               {"unix", settings.uses_unix},
+               {"rounds", settings.rounds},
+               {"shared_memory", clients.way.shares_memory},
+               {"in_process", clients.way.in_process},
+               {"durability", settings.durability},
+               {"compression", settings.compression},
+               {"similar_rows", settings.similar_rows}};
   const auto add = [&line](const std::string& name, const std::vector<double>& values) {
     const bench::Spread spread = bench::SpreadOf(values);
     line[name] = spread.median;
@@ -507,8 +456,8 @@ void Print(const Settings& settings, const std::string& phase, const Clients& cl
   std::fflush(stdout);
 }
 
-void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& shards,
-         const Child& sink) {
+void Run(const Settings& settings, const std::string& folder,
+         const std::vector<std::unique_ptr<bench::Child>>& shards, const bench::Child& sink) {
   std::vector<std::unique_ptr<ServedShard>> own;
   std::vector<std::unique_ptr<Clients>> ways;
   const auto add = [&](const Way& way) {
@@ -518,7 +467,8 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
     Way way;
     way.in_process = true;
     for (std::size_t i = 0; i < settings.shards; ++i) {
-      own.push_back(std::make_unique<ServedShard>(settings, i, "127.0.0.1:0"));
+      own.push_back(std::make_unique<ServedShard>(settings, i, "127.0.0.1:0",
+                                                  folder + "/own-" + std::to_string(i)));
       way.addresses.push_back(own.back()->server().address());
     }
     way.connect = [&own, addresses = way.addresses](const std::string& address) {
@@ -538,7 +488,7 @@ void Run(const Settings& settings, const std::vector<std::unique_ptr<Child>>& sh
     way->writers[0]->Insert(1e9, settings.capacity() + settings.capacity() / 8);
   }
   for (auto& way : ways) way->AddReaders(settings);
-  Ceiling ceiling(sink.address(), settings.bytes);
+  bench::OneWayStream ceiling(sink.address(), settings.bytes);
   for (const std::string& phase : settings.phases) {
     std::vector<Measured> measured(ways.size());
     for (int round = 0; round < settings.rounds; ++round) {
@@ -572,25 +522,33 @@ int main(int argc, char** argv) {
   flags.Add("--in-process", settings.in_process, "also with shards within this process");
   flags.Add("--items", settings.items, "that all shards hold").InRange(16, 1 << 26);
   flags.Add("--rounds", settings.rounds).Positive();
+  flags
+      .Add("--compression", settings.compression,
+           "of zstd, for items with chunks; 0: chunks that are not compressed")
+      .InRange(0, replay::client::ChunkEncoder::kMaxLevel);
+  flags.Add("--similar-rows", settings.similar_rows, "rows that resemble the ones before");
+  flags.Add("--durability", settings.durability).OneOf({"none", "batch", "always"});
+  flags.Add("--directory", settings.directory, "of tables on disk");
   if (const auto code = flags.Parse(argc, argv)) return *code;
   settings.uses_unix = settings.uses_unix || settings.shares_memory;
   spdlog::set_level(spdlog::level::warn);
   ::signal(SIGPIPE, SIG_IGN);
-  const std::string folder = "/tmp/bench_replay." + std::to_string(::getpid());
-  if (settings.uses_unix && ::mkdir(folder.c_str(), 0700) != 0) std::abort();
+  const std::string folder = settings.directory + "/bench_replay." + std::to_string(::getpid());
+  if (::mkdir(folder.c_str(), 0700) != 0) std::abort();
   {
-    std::vector<std::unique_ptr<Child>> shards;
+    std::vector<std::unique_ptr<bench::Child>> shards;
     for (std::size_t i = 0; i < settings.shards; ++i) {
       const std::string listen =
           settings.uses_unix ? "unix:" + folder + "/" + std::to_string(i) : "127.0.0.1:0";
-      shards.push_back(std::make_unique<Child>([&settings, i, &listen](const Tell& tell, int life) {
-        ServeShard(settings, i, listen, tell, life);
-      }));
+      shards.push_back(std::make_unique<bench::Child>(
+          [&settings, &folder, i, &listen](const bench::Tell& tell, int life) {
+            ServeShard(settings, i, listen, folder + "/shard-" + std::to_string(i), tell, life);
+          }));
     }
-    const Child sink([&](const Tell& tell, int) {
-      ServeSink(settings.uses_unix ? folder + "/sink" : "0", tell);
+    const bench::Child sink([&](const bench::Tell& tell, int) {
+      bench::ServeSink(settings.uses_unix ? folder + "/sink" : "0", tell);
     });
-    Run(settings, shards, sink);
+    Run(settings, folder, shards, sink);
     // A child also holds open what keeps the children alive that were made before it.
     while (!shards.empty()) shards.pop_back();
   }
