@@ -3,6 +3,7 @@
 
 #include "inference/service/inference_server.h"
 #include "inference/service/target_priorities.h"
+#include "platform/runtime/heap.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/program.h"
@@ -12,6 +13,7 @@
 using namespace shoal;
 
 int main(int argc, char** argv) {
+  runtime::KeepFreedMemory();
   runtime::Program program("inference", "Answers actors with actions and builds unrolls.");
   inference::InferenceConfig config;
   program.AddSection("inference", config.options);

@@ -10,6 +10,7 @@ using namespace shoal;
 
 int main(int argc, char** argv) {
   runtime::UseOneHeap();
+  runtime::KeepFreedMemory();
   runtime::AllowAllOpenFiles();
   runtime::Program program("replay", "Keeps unrolls between inference servers and learners.");
   replay::ReplayConfig config;

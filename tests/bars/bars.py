@@ -350,6 +350,7 @@ def all_proofs():
                                  {"longest_hold_ms": ("<=", 20), "insert_p999_ratio": ("<=", 2),
                                   "sample_p999_ratio": ("<=", 2)})]),
         replay_speed(),
+        replay_peers(),
         proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
                     "ten minutes (in CI: replay_durability)",
                     [proof.Piece(sampler, ["build/bin/bench_replay_capacity", "--directory", "{folder}", "--sampler",
@@ -427,9 +428,34 @@ def replay_speed():
     selectors = [proof.Piece(f"prioritized-{name}", command, measure_selectors,
                              {"insert_of_uniform": (">=", 0.85), "sample_of_uniform": (">=", 0.85)})
                  for name, command in zip(("4-kb", "120-kb"), turns)]
-    return proof.Proof("replay-speed", "payloads through shared memory come to .8 of what a socket carries one way, and "
-                       "prioritized tables to .85 of uniform ones; four minutes on a machine that does nothing else "
-                       "(in CI: the bench is built)", [*rings, *selectors])
+    together = [proof.Piece(f"together-{name}",
+                            ["build/bin/bench_replay", "--phases", "both", "--bytes", str(size), "--shared-memory"],
+                            measure_together) for name, size in names.items()]
+    memory = proof.Piece("memory-4-kb", bench_replay("--items", "262144", "--rounds", "1"), measure_memory,
+                         {"resident_per_payload": ("<=", 1.1)})
+    return proof.Proof("replay-speed", "payloads through shared memory come to .8 of what a socket carries one way, "
+                       "prioritized tables to .85 of uniform ones, and a gigabyte of small items takes a tenth more; five "
+                       "minutes on a machine that does nothing else (in CI: the bench is built)",
+                       [*rings, *together, *selectors, memory])
+
+
+# Each payload: how ours is reached, and how many times as many inserts and samples as dm-reverb's it should have.
+REVERB = {"4-kb": (4096, [], 3, 6), "120-kb": (120 << 10, ["--shared-memory"], 2, 2),
+          "3-mb": (3 << 20, ["--shared-memory"], 2, 2)}
+
+
+def replay_peers():
+    pieces = [proof.Piece(name, ["tests/bench/peers/replay.sh", "--bytes", str(size), "--phases", "insert", "sample", *flags],
+                          measure_peers, {"inserts": (">=", inserts), "samples": (">=", samples)})
+              for name, (size, flags, inserts, samples) in REVERB.items()]
+    return proof.Proof("replay-peers", "a shard takes and gives two to six times as many items as dm-reverb; ten minutes, and "
+                       "installs dm-reverb", pieces)
+
+
+def measure_peers(_, output):
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    ratios = {line["rate"]: line["ratio"] for line in lines if "ratio" in line}
+    return {"inserts": ratios["inserted_per_second"], "samples": ratios["sampled_per_second"]}
 
 
 def replay_lines(output):
@@ -439,6 +465,16 @@ def replay_lines(output):
 def measure_rings(_, output):
     shares = {line["bench"]: line["ceiling_share"] for line in replay_lines(output) if line["shared_memory"]}
     return {"insert_of_ceiling": shares["replay_insert"], "sample_of_ceiling": shares["replay_sample"]}
+
+
+def measure_together(_, output):
+    line = next(line for line in replay_lines(output) if line["shared_memory"])
+    return {"of_ceiling": line["ceiling_share"], "inserts": line["inserted_per_second"],
+            "samples": line["sampled_per_second"]}
+
+
+def measure_memory(_, output):
+    return {"resident_per_payload": replay_lines(output)[0]["resident_per_payload"]}
 
 
 def measure_selectors(_, output):

@@ -532,6 +532,8 @@ int main(int argc, char** argv) {
   if (const auto code = flags.Parse(argc, argv)) return *code;
   settings.uses_unix = settings.uses_unix || settings.shares_memory;
   spdlog::set_level(spdlog::level::warn);
+  // As inference and shards do.
+  runtime::KeepFreedMemory();
   ::signal(SIGPIPE, SIG_IGN);
   const std::string folder = settings.directory + "/bench_replay." + std::to_string(::getpid());
   if (::mkdir(folder.c_str(), 0700) != 0) std::abort();

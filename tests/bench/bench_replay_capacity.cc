@@ -378,5 +378,6 @@ int main(int argc, char** argv) {
   if (const auto code = flags.Parse(argc, argv)) return *code;
   spdlog::set_level(spdlog::level::warn);
   runtime::UseOneHeap();
+  runtime::KeepFreedMemory();
   Measure(settings);
 }
