@@ -96,10 +96,11 @@ struct Settings {
 constexpr std::chrono::seconds kPatience(20);
 // The rows of an item that has chunks.
 constexpr std::size_t kRows = 16;
-// A sampler asks for so many bytes ahead, so that a round counts few items that came before it.
-constexpr std::size_t kPrefetchBytes = std::size_t{16} << 20;
-constexpr std::size_t kLeastPrefetch = 4;
-constexpr std::size_t kMostPrefetch = 256;
+// A client has so many bytes on their way, so that a round counts few items that came before it,
+// and what is on its way stays in the processor's caches.
+constexpr std::size_t kAheadBytes = std::size_t{16} << 20;
+constexpr std::size_t kLeastAhead = 4;
+constexpr std::size_t kMostAhead = 256;
 
 std::unique_ptr<replay::Journal> JournalOf(const Settings& settings, const std::string& folder) {
   if (settings.durability == "none") return nullptr;
@@ -185,14 +186,15 @@ class Writer {
         number_(number),
         encoder_(std::max(0, settings.compression)),
         chunks_({.chunk_rows = kRows, .item_rows = kRows}, encoder_) {
-    inserter_ = *replay::client::Inserter::Create({.addresses = way.addresses,
-                                                   .client = "writer",
-                                                   .outbox_items = 256,
-                                                   .outbox_bytes = std::size_t{64} << 20,
-                                                   .max_item_bytes = std::size_t{48} << 20,
-                                                   .connect = way.connect,
-                                                   .shares_memory = way.shares_memory},
-                                                  contents_, metrics_);
+    inserter_ = *replay::client::Inserter::Create(
+        {.addresses = way.addresses,
+         .client = "writer",
+         .outbox_items = std::clamp(kAheadBytes / settings.bytes, kLeastAhead, kMostAhead),
+         .outbox_bytes = std::size_t{64} << 20,
+         .max_item_bytes = std::size_t{48} << 20,
+         .connect = way.connect,
+         .shares_memory = way.shares_memory},
+        contents_, metrics_);
     inserter_->OnSpace([this] {
       const runtime::MutexLock lock(mutex_);
       ++space_;
@@ -314,7 +316,7 @@ class Reader {
         {.addresses = way.addresses,
          .client = "sampler-" + std::to_string(number),
          .table = "unrolls",
-         .prefetch = std::clamp(kPrefetchBytes / settings.bytes, kLeastPrefetch, kMostPrefetch),
+         .prefetch = std::clamp(kAheadBytes / settings.bytes, kLeastAhead, kMostAhead),
          .connect = way.connect,
          .shares_memory = way.shares_memory},
         contents_, metrics_);
