@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proofs that take too long for every change: `./test --bars` lists them, `./test --bars NAME [--again]` runs one.
+"""The proofs that take too long for every change: `./test --bars` lists them, `./test --bars NAME` runs one.
 
-Finished pieces are kept in runs/bars/NAME-REVISION, so the same command continues a proof; --again starts afresh.
+  ./test --bars NAME [--only GROUP ...] [--again]
+
+--only runs some of its groups, such as ppo-cartpole of learning, or pieces, such as ppo-cartpole-3. A piece that goes on
+from another one needs that, too. Finished pieces are kept in runs/bars/NAME-DIGEST, so the same command continues a proof,
+and one without --only goes on with what it leaves; --again starts afresh. The digest is that of the sources: what changes
+documents alone forgets no piece.
 """
 
 import argparse
@@ -573,22 +578,27 @@ def operations_by_policy():
     return [trained, *drawn_goals(SHOAL_DO_POLICY="{folder}/../trained/run")]
 
 
-def git(*words):
-    said = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
-    return said.stdout.strip()
+DOCUMENTS = (":!docs", ":!*.md")
 
 
-def revision():
-    """Names the commit, and what differs from it."""
-    commit = git("describe", "--always", "--abbrev=12") or "unknown"
-    difference = git("diff", "HEAD")
-    return commit + ("-" + hashlib.sha256(difference.encode()).hexdigest()[:8] if difference else "")
+def digest_of_sources(root):
+    """Names the content of all files that git knows of but documents, whether it was committed or not."""
+    said = subprocess.run(["git", "ls-files", "-z", "--", ".", *DOCUMENTS], cwd=root, capture_output=True, check=False)
+    names = sorted(filter(None, said.stdout.decode().split("\0")))
+    if not names:
+        return "unknown"
+    digest = hashlib.sha256()
+    for path in (root / name for name in names):
+        content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes() if path.is_file() else b""
+        digest.update(f"{path.relative_to(root)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:12]
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./test --bars", description="Runs one of the slow proofs.")
     parser.add_argument("name", nargs="?", help="which one; without it, the proofs are listed")
-    parser.add_argument("--again", action="store_true", help="forget what is finished of it")
+    parser.add_argument("--only", nargs="+", metavar="GROUP", help="run these groups or pieces of it alone")
+    parser.add_argument("--again", action="store_true", help="forget what is finished of it, or of those groups")
     arguments = parser.parse_args()
     proofs = {one.name: one for one in all_proofs()}
     if arguments.name is None:
@@ -597,13 +607,19 @@ def main():
         return 0
     if arguments.name not in proofs:
         parser.error(f"there is no proof {arguments.name!r}; there are: {', '.join(proofs)}")
-    folder = ROOT / "runs/bars" / f"{arguments.name}-{revision()}"
+    chosen = proofs[arguments.name]
+    if arguments.only:
+        try:
+            chosen = proof.only(chosen, arguments.only)
+        except ValueError as error:
+            parser.error(str(error))
+    folder = ROOT / "runs/bars" / f"{arguments.name}-{digest_of_sources(ROOT)}"
     if arguments.again:
-        shutil.rmtree(folder, ignore_errors=True)
+        proof.forget(chosen, folder)
     # SIGTERM stops the running piece as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        return 0 if proof.run(proofs[arguments.name], folder) else 1
+        return 0 if proof.run(chosen, folder) else 1
     except KeyboardInterrupt:
         print("interrupted; the same line goes on where this ended", file=sys.stderr)
         return 130

@@ -67,6 +67,23 @@ class Proof:
     groups: list[Group] = dataclasses.field(default_factory=list)
 
 
+def only(whole, names):
+    """Returns a proof of these groups and pieces alone. Raises a ValueError for a name that the proof has not."""
+    groups = [group for group in whole.groups if group.name in names]
+    pieces = [piece for piece in whole.pieces if piece.name in names or any(group.has(piece.name) for group in groups)]
+    known = {*(group.name for group in whole.groups), *(piece.name for piece in whole.pieces)}
+    if unknown := [name for name in names if name not in known]:
+        first = [group.name for group in whole.groups] or [piece.name for piece in whole.pieces]
+        raise ValueError(f"{whole.name} has no group {', '.join(unknown)}; there are: {', '.join(first)}")
+    return dataclasses.replace(whole, pieces=pieces, groups=groups)
+
+
+def forget(proof, folder):
+    """Removes what is finished of the proof's pieces."""
+    for piece in proof.pieces:
+        (folder / f"{piece.name}.json").unlink(missing_ok=True)
+
+
 def stop(process):
     """Ends a program and everything that it started."""
     os.killpg(process.pid, signal.SIGINT)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -94,8 +95,64 @@ class ProofTest(unittest.TestCase):
         pieces.append(self.piece("alone", bars={"steps": ("<=", 100)}))
         self.assertFalse(holds(2, 1000))
 
+    def test_some_groups_and_pieces_run_alone_and_the_whole_proof_goes_on_with_the_rest(self):
+        names = ["dqn-cartpole-1", "dqn-cartpole-2", "dqn-cartpole-masked-1", "alone"]
+        whole = proof.Proof("some", "", [self.piece(name) for name in names],
+                            [proof.Group("dqn-cartpole", 2), proof.Group("dqn-cartpole-masked", 1)])
+
+        def run(some):
+            self.lines = []
+            return proof.run(some, self.folder, say=lambda line, **_: self.lines.append(line))
+
+        self.assertTrue(run(proof.only(whole, ["dqn-cartpole"])))
+        self.assertEqual(self.called(), ["dqn-cartpole-1", "dqn-cartpole-2"])
+        self.assertIn("holds (2 of 2, 2 needed)", self.lines[-1])
+        self.assertTrue(run(proof.only(whole, ["alone", "dqn-cartpole-2"])))
+        self.assertEqual(self.called()[2:], ["alone"])
+        self.assertTrue(run(whole))
+        self.assertEqual(self.called()[3:], ["dqn-cartpole-masked-1"])
+        with self.assertRaisesRegex(ValueError, "no group sac; there are: dqn-cartpole, dqn-cartpole-masked"):
+            proof.only(whole, ["dqn-cartpole", "sac"])
+
+    def test_what_is_forgotten_of_some_groups_leaves_the_others_finished(self):
+        whole = proof.Proof("some", "", [self.piece("a-1"), self.piece("b-1")], [proof.Group("a", 1), proof.Group("b", 1)])
+        self.assertTrue(proof.run(whole, self.folder, say=lambda *_, **__: None))
+        proof.forget(proof.only(whole, ["a"]), self.folder)
+        self.assertTrue(proof.run(whole, self.folder, say=lambda *_, **__: None))
+        self.assertEqual(self.called(), ["a-1", "b-1", "a-1"])
+
 
 class BarsTest(unittest.TestCase):
+    def test_documents_and_commits_forget_no_piece_and_sources_do(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+
+            def git(*words):
+                subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True,
+                               capture_output=True)
+
+            def write(name, text):
+                (root / name).parent.mkdir(exist_ok=True)
+                (root / name).write_text(text)
+
+            self.assertEqual(bars.digest_of_sources(root), "unknown")
+            git("init")
+            for name in ("README.md", "docs/a.svg", "lib/README.md", "lib/a.cc", "lib/b.cc"):
+                write(name, "1")
+            git("add", ".")
+            first = bars.digest_of_sources(root)
+            git("commit", "-m", "first")
+            for name in ("README.md", "docs/a.svg", "lib/README.md"):
+                write(name, "2")
+            self.assertEqual(bars.digest_of_sources(root), first)
+            write("lib/a.cc", "2")
+            second = bars.digest_of_sources(root)
+            self.assertNotEqual(second, first)
+            git("commit", "-a", "-m", "second")
+            self.assertEqual(bars.digest_of_sources(root), second)
+            (root / "lib/b.cc").unlink()
+            self.assertNotEqual(bars.digest_of_sources(root), second)
+
     def test_every_proof_has_a_name_and_pieces_of_their_own(self):
         proofs = bars.all_proofs()
         self.assertEqual(len({one.name for one in proofs}), len(proofs))
