@@ -420,6 +420,8 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SessionOptions session = DescribeSession(flags, own, config, captures, directory);
   if (flags.purpose == Purpose::kTrain && !flags.attach) {
     session.learner = own.cluster.learner;
+    session.learner_log = directory.path() + "/learner.jsonl";
+    session.retained_versions = config.Integer("inference.retained_versions").value_or(1);
     if (mockserver) {
       session.suggestion = {.run = directory.path(),
                             .programs = ProgramFolder(),

@@ -42,7 +42,8 @@ bool IsVersion(const std::string& policy) {
 
 EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   EpisodeOutcome episode;
-  episode.policy = Name(object, "policy");
+  episode.asked = Name(object, "policy");
+  episode.policy = episode.asked;
   if (episode.policy == "current" || IsVersion(episode.policy)) episode.policy = "learned";
   episode.goal = Name(object, "goal");
   episode.capture = Name(object, "capture");
@@ -200,7 +201,8 @@ absl::StatusOr<std::vector<EpisodeOutcome>> ParseEpisodes(std::string_view lines
   return episodes;
 }
 
-absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted) {
+absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted,
+                                           const std::string& asked) {
   Evaluation evaluation;
   SHOAL_RETURN_IF_ERROR(ForEachLine(lines, [&](const nlohmann::json& object) {
     if (!object.contains("given_up")) return;
@@ -211,6 +213,7 @@ absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t 
   std::stable_sort(episodes.begin(), episodes.end(),
                    [](const auto& a, const auto& b) { return a.episode < b.episode; });
   for (const EpisodeOutcome& episode : episodes) {
+    if (!asked.empty() && episode.asked != asked) continue;
     if (evaluation.given_up.contains({episode.goal, episode.capture})) continue;
     if (evaluation.pairs[{episode.policy, episode.goal, episode.capture}].episodes < counted) {
       evaluation.Add(episode);

@@ -23,6 +23,8 @@ bool GoalBefore(const std::string& a, const std::string& b);
 struct EpisodeOutcome {
   // One of "learned", "initial", "uniform", "similarity".
   std::string policy;
+  // The policy as the evaluation was asked for it, which may be a version such as "1.27".
+  std::string asked = {};
   // Empty where the environment has no goals.
   std::string goal;
   std::string capture;
@@ -120,8 +122,11 @@ struct Evaluation {
 absl::StatusOr<std::vector<EpisodeOutcome>> ParseEpisodes(std::string_view lines);
 
 // Counts, for each policy, goal and capture, the first `counted` episodes by number whose goal was
-// not satisfied at the start. Returns INVALID_ARGUMENT naming the line that is wrong.
-absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted);
+// not satisfied at the start. `asked` leaves out the episodes of all policies but the one that was
+// asked for by this name, such as one version of several; empty leaves out none. Returns
+// INVALID_ARGUMENT naming the line that is wrong.
+absl::StatusOr<Evaluation> ParseEvaluation(std::string_view lines, std::int64_t counted,
+                                           const std::string& asked = "");
 
 // Returns a readable table. The capture `held_out` (may be empty) gets rows of its own and enters
 // no total.

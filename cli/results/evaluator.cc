@@ -71,7 +71,7 @@ absl::Status Evaluator::Start(const EvaluationRequest& request) {
   playing_since_.reset();
   progress_ = {};
   played_.clear();
-  policies_ = request.policies.size();
+  policies_ = request.policies;
   return absl::OkStatus();
 }
 
@@ -93,17 +93,24 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
   }
   absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
   if (!lines.ok()) return lines.status();
-  return ParseEvaluation(*lines, counted_);
+  lines_ = *std::move(lines);
+  return ParseEvaluation(lines_, counted_);
 }
 
-absl::StatusOr<Evaluation> Evaluator::WhatWasPlayed() const {
-  std::string lines = runtime::ReadFile(output_path_).value_or("");
-  lines.erase(lines.rfind('\n') + 1);  // The last line may be torn.
-  absl::StatusOr<Evaluation> evaluation = ParseEvaluation(lines, counted_);
-  const std::size_t pairs = PlannedPairs(lines);
-  const std::size_t played =
-      evaluation.ok() ? evaluation->pairs.size() / policies_ + evaluation->given_up.size() : 0;
-  if (pairs > 0 && played >= pairs) return evaluation;
+absl::StatusOr<Evaluation> Evaluator::Of(const std::string& policy) const {
+  return ParseEvaluation(lines_, counted_, policy);
+}
+
+absl::StatusOr<Evaluation> Evaluator::WhatWasPlayed() {
+  lines_ = runtime::ReadFile(output_path_).value_or("");
+  lines_.erase(lines_.rfind('\n') + 1);  // The last line may be torn.
+  const std::size_t pairs = PlannedPairs(lines_);
+  std::size_t played = pairs;
+  for (const std::string& policy : policies_) {
+    const absl::StatusOr<Evaluation> of_one = Of(policy);
+    played = std::min(played, of_one.ok() ? of_one->pairs.size() + of_one->given_up.size() : 0);
+  }
+  if (pairs > 0 && played >= pairs) return ParseEvaluation(lines_, counted_);
   return absl::DeadlineExceededError(
       absl::StrFormat("the evaluation took too long: %d of %d pairs were played\n%s", played, pairs,
                       LastLines(log_path_, kLastEvaluatorLines)));

@@ -72,8 +72,11 @@ class Evaluator {
   bool running() const { return child_ != nullptr; }
   // Returns the outcome once: an evaluation, or why there is none. The error is INVALID_ARGUMENT,
   // in one line, when another try would end the same way, and DEADLINE_EXCEEDED when the deadline
-  // came before each pair was played. Does not wait.
+  // came before each pair was played. Versions are one policy, "learned". Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
+  // Returns what the evaluation that Poll has returned says of one of the policies of its request
+  // alone.
+  absl::StatusOr<Evaluation> Of(const std::string& policy) const;
   // Returns nothing while no evaluation is under way or its actor is still starting. Does not wait.
   std::optional<EvaluationProgress> Progress();
   // Returns what the last evaluation's actor logged about its catalogs, one line for each capture.
@@ -82,17 +85,19 @@ class Evaluator {
   void Cancel() { child_.reset(); }
 
  private:
-  absl::StatusOr<Evaluation> WhatWasPlayed() const;
+  absl::StatusOr<Evaluation> WhatWasPlayed();
 
   const EvaluatorOptions options_;
   runtime::Clock& clock_;
   std::unique_ptr<ChildProcess> child_;
   std::int64_t counted_ = 0;
-  std::size_t policies_ = 1;
+  std::vector<std::string> policies_;
   std::string output_path_;
   std::string log_path_;
   runtime::TimePoint deadline_ = {};
   runtime::Duration budget_ = {};
+  // The whole lines of the output, once it has ended.
+  std::string lines_;
   // How much of the output was read, when its first line was there, and the counts in it.
   std::int64_t read_bytes_ = 0;
   std::optional<runtime::TimePoint> playing_since_;

@@ -26,8 +26,10 @@ struct TrainOptions {
   std::int64_t max_steps = 0;
   // Seconds between greedy evaluations while training. 0 means no evaluations.
   double evaluate_every_seconds = 20;
-  // Environment steps between greedy evaluations, which then do not go by time. An evaluation that
-  // takes longer than these steps delays the next one. 0 means that they go by time.
+  // Environment steps between the versions that greedy evaluations judge, which then do not go by
+  // time: of each multiple the first version that was published at it or after. Training does not
+  // wait for them; those that are left at its end are made then. A session that has not started the
+  // learner itself judges the newest version each time. 0 means that they go by time.
   std::int64_t evaluate_every_steps = 0;
   // Episodes of each goal and capture (or of the environment, if it has no goals).
   std::int64_t evaluate_episodes = 10;

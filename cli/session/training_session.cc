@@ -31,6 +31,9 @@ constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
 constexpr milliseconds kReportTimeout(500);
 constexpr int kExitStopped = 130;
+// So many due versions share the start of an evaluation's actor and the batches of its rows, where
+// there are no goals.
+constexpr std::size_t kVersionsAtOnce = 3;
 // The policy name for whichever version acts now.
 constexpr char kLearned[] = "learned";
 
@@ -92,6 +95,7 @@ absl::StatusOr<std::unique_ptr<TrainingSession>> TrainingSession::Create(Session
   auto session = std::unique_ptr<TrainingSession>(
       new TrainingSession(std::move(options), std::move(directory), std::move(events), clock));
   SHOAL_RETURN_IF_ERROR(session->TakeUp());
+  session->MakeSchedule();
   if (session->options_.learner.empty()) return session;
   const std::string& folder = session->directory_.path();
   SHOAL_ASSIGN_OR_RETURN(session->best_,
@@ -122,11 +126,8 @@ int TrainingSession::Run() {
     return runtime::kExitConfiguration;
   }
   const TrainingEnd end = Train();
-  if (end == TrainingEnd::kFinished && std::exchange(confirming_, false)) {
-    // Training ended for another reason, but the answer still counts.
-    const absl::StatusOr<Evaluation> outcome = WaitForEvaluation();
-    stop_rule_.Confirm(outcome.ok() ? *outcome : Evaluation{});
-  }
+  // Training ended for another reason, but the answer still counts.
+  if (end == TrainingEnd::kFinished && confirming_) TakeOutcome(WaitForEvaluation());
   evaluator_.Cancel();
   int code = failed_code_;
   if (end == TrainingEnd::kFinished) code = Judge();
@@ -156,17 +157,31 @@ absl::Status TrainingSession::TakeUp() {
   SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> evaluations,
                          directory_.LastLines("evaluations.jsonl"));
   evaluations_ = static_cast<std::int64_t>(evaluations.size());
+  if (!evaluations.empty()) {
+    const nlohmann::json last = nlohmann::json::parse(evaluations.back(), nullptr, false);
+    const auto steps = last.find("environment_steps");
+    if (steps != last.end() && steps->is_number()) judged_steps_ = steps->get<double>();
+  }
   for (; !rows.empty(); rows.pop_back()) {
     const absl::StatusOr<Progress> progress = ParseProgress(rows.back());
     if (!progress.ok()) continue;
     earlier_ = *progress;
     progress_ = earlier_;
-    judged_steps_ = earlier_.environment_steps;
     display_.Note(absl::StrFormat("goes on after %.0f s, %.0f steps", earlier_.seconds,
                                   earlier_.environment_steps));
     break;
   }
   return absl::OkStatus();
+}
+
+void TrainingSession::MakeSchedule() {
+  const TrainOptions& train = options_.train;
+  if (train.evaluate_every_steps == 0 || options_.learner_log.empty()) return;
+  schedule_ = std::make_unique<EvaluationSchedule>(
+      EvaluationSchedule::Options{.learner_log = options_.learner_log,
+                                  .every = static_cast<double>(train.evaluate_every_steps),
+                                  .judged = judged_steps_,
+                                  .retained = options_.retained_versions});
 }
 
 absl::Status TrainingSession::StartProcesses() {
@@ -219,6 +234,7 @@ bool TrainingSession::Tick() {
 }
 
 void TrainingSession::Scrape() {
+  const double unix_seconds = UnixSeconds(clock_);
   const auto scrape = [this](const std::string& name, const std::string& address) {
     // Each hanging process costs a timeout, so Ctrl-C is honoured between scrapes.
     stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
@@ -238,6 +254,7 @@ void TrainingSession::Scrape() {
   progress_ = tracker_.Observe(SecondsSince(training_started_), totals_, table_of_metrics_);
   progress_.environment_steps += earlier_.environment_steps;
   progress_.updates += earlier_.updates;
+  if (schedule_ != nullptr) schedule_->Count(unix_seconds, progress_.environment_steps);
 }
 
 void TrainingSession::Record() {
@@ -268,30 +285,8 @@ void TrainingSession::Record() {
 }
 
 void TrainingSession::PollEvaluation() {
-  if (auto outcome = evaluator_.Poll()) {
-    next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
-    const bool confirms = std::exchange(confirming_, false);
-    if (!outcome->ok()) {
-      if (confirms) stop_rule_.Confirm({});
-      // Every other evaluation would fail the same way, so the error is shown once.
-      judges_on_the_way_ = !absl::IsInvalidArgument(outcome->status());
-      return Complain(outcome->status());
-    }
-    NoteEvaluation(**outcome);
-    if (confirms) {
-      good_enough_ = stop_rule_.Confirm(**outcome);
-      return;
-    }
-    if (best_ != nullptr) best_->Observe(judged_version_, **outcome);
-    TellLearner(**outcome);
-    const bool reached = stop_rule_.Observe(**outcome, judged_steps_);
-    confirming_ = reached && options_.train.stop_confirm_episodes > 0;
-    good_enough_ = reached && !confirming_;
-    if (confirming_) Evaluate(judged_version_, options_.train.stop_confirm_episodes);
-    return;
-  }
-  if (evaluator_.running() || !judges_on_the_way_ || progress_.updates <= 0) return;
-  if (EvaluationIsDue()) StartEvaluation();
+  if (const auto outcome = evaluator_.Poll()) return TakeOutcome(*outcome);
+  if (!evaluator_.running()) StartEvaluation();
 }
 
 bool TrainingSession::EvaluationIsDue() const {
@@ -304,15 +299,26 @@ bool TrainingSession::EvaluationIsDue() const {
 }
 
 void TrainingSession::StartEvaluation() {
-  judged_version_ = NewestVersion();
-  judged_steps_ = progress_.environment_steps;
-  Evaluate(judged_version_, options_.train.evaluate_episodes);
+  if (stopped_ || good_enough_ || !judges_on_the_way_ || progress_.updates <= 0) return;
+  playing_.clear();
+  if (schedule_ != nullptr) {
+    for (const PublishedVersion& due : schedule_->Take(options_.has_goals ? 1 : kVersionsAtOnce)) {
+      playing_.push_back({parameters::ToString(due.version), due.environment_steps});
+    }
+  } else if (EvaluationIsDue()) {
+    std::string newest = NewestVersion();
+    playing_.push_back({std::move(newest), progress_.environment_steps});
+  }
+  if (playing_.empty()) return;
+  std::vector<std::string> versions;
+  for (const Candidate& candidate : playing_) versions.push_back(candidate.version);
+  Evaluate(versions, options_.train.evaluate_episodes);
 }
 
-void TrainingSession::Evaluate(const std::string& version, std::int64_t episodes) {
+void TrainingSession::Evaluate(const std::vector<std::string>& policies, std::int64_t episodes) {
   ++evaluations_;
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
-                                                 .policies = {version},
+                                                 .policies = policies,
                                                  .episodes = episodes,
                                                  .seed = evaluations_,
                                                  .captures = options_.captures,
@@ -321,6 +327,41 @@ void TrainingSession::Evaluate(const std::string& version, std::int64_t episodes
   if (started.ok()) return;
   Complain(started);
   if (std::exchange(confirming_, false)) stop_rule_.Confirm({});
+}
+
+void TrainingSession::TakeOutcome(const absl::StatusOr<Evaluation>& outcome) {
+  next_evaluation_ = clock_.Now() + Seconds(options_.train.evaluate_every_seconds);
+  const bool confirms = std::exchange(confirming_, false);
+  if (outcome.ok() && confirms) NoteEvaluation(*outcome);
+  if (confirms) good_enough_ = stop_rule_.Confirm(outcome.ok() ? *outcome : Evaluation{});
+  if (!outcome.ok()) {
+    // Every other evaluation would fail the same way, so the error is shown once.
+    judges_on_the_way_ = !absl::IsInvalidArgument(outcome.status());
+    Complain(outcome.status());
+  } else if (!confirms) {
+    for (Candidate& candidate : playing_) {
+      absl::StatusOr<Evaluation> own = evaluator_.Of(candidate.version);
+      candidate.evaluation = own.ok() ? *std::move(own) : Evaluation{};
+      played_.push_back(std::move(candidate));
+    }
+  }
+  JudgePlayed();
+}
+
+void TrainingSession::JudgePlayed() {
+  while (!played_.empty() && !good_enough_ && !confirming_) {
+    const Candidate candidate = std::move(played_.front());
+    played_.pop_front();
+    judged_version_ = candidate.version;
+    judged_steps_ = candidate.environment_steps;
+    NoteEvaluation(candidate.evaluation);
+    if (best_ != nullptr) best_->Observe(judged_version_, candidate.evaluation);
+    TellLearner(candidate.evaluation);
+    const bool reached = stop_rule_.Observe(candidate.evaluation, judged_steps_);
+    confirming_ = reached && options_.train.stop_confirm_episodes > 0;
+    good_enough_ = reached && !confirming_;
+    if (confirming_) Evaluate({judged_version_}, options_.train.stop_confirm_episodes);
+  }
 }
 
 std::string TrainingSession::NewestVersion() {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,7 @@
 #include "cli/metrics/metric_totals.h"
 #include "cli/results/evaluator.h"
 #include "cli/session/best_version.h"
+#include "cli/session/evaluation_schedule.h"
 #include "cli/session/progress.h"
 #include "cli/session/run_directory.h"
 #include "cli/session/stop_rule.h"
@@ -46,6 +48,10 @@ struct SessionOptions {
   bool never_judge = false;
   // The "host:port" of the learner whose best version is kept, or empty to judge the last one.
   std::string learner = "";
+  // That learner's log, and how many versions inference retains: by these, evaluations that go by
+  // steps judge the versions of their steps. Without a log they judge the newest.
+  std::string learner_log = "";
+  std::int64_t retained_versions = 1;
   // What to try after the run; none where it starts no mock server.
   std::optional<SuggestionOptions> suggestion = std::nullopt;
   // When this program began.
@@ -66,11 +72,19 @@ class TrainingSession {
  private:
   enum class TrainingEnd : std::uint8_t { kFinished, kStopped, kFailed };
 
+  // A policy that an evaluation plays or has played, with the run's environment steps.
+  struct Candidate {
+    std::string version;
+    double environment_steps = 0;
+    Evaluation evaluation = {};
+  };
+
   TrainingSession(SessionOptions options, RunDirectory directory,
                   std::unique_ptr<display::EventWriter> events, runtime::Clock& clock);
 
   // Takes up what the run wrote down before it was stopped.
   absl::Status TakeUp();
+  void MakeSchedule();
   absl::Status StartProcesses();
   TrainingEnd Train();
   // Looks after processes and metrics between waits. Returns false when the run cannot go on.
@@ -80,8 +94,13 @@ class TrainingSession {
   void Record();
   void PollEvaluation();
   bool EvaluationIsDue() const;
+  // Starts the next evaluation if one is due.
   void StartEvaluation();
-  void Evaluate(const std::string& version, std::int64_t episodes);
+  void Evaluate(const std::vector<std::string>& policies, std::int64_t episodes);
+  // Takes an evaluation that has ended, and then judges what it played.
+  void TakeOutcome(const absl::StatusOr<Evaluation>& outcome);
+  // Judges versions that were played until one of them is to be confirmed or is good enough.
+  void JudgePlayed();
   // Returns the version that the final evaluation judges, or "learned" for the newest.
   std::string VersionToJudge();
   // Returns "epoch.step" of the newest parameters that every inference server has, or "learned"
@@ -133,9 +152,14 @@ class TrainingSession {
   bool good_enough_ = false;
   // False once an evaluation has failed in a way in which every other would fail.
   bool judges_on_the_way_ = true;
-  // The parameters that the last evaluation judged.
+  // Null where evaluations go by time or judge the newest version.
+  std::unique_ptr<EvaluationSchedule> schedule_;
+  // Those that the evaluation under way plays, and those that were played and wait to be judged,
+  // in their order.
+  std::vector<Candidate> playing_;
+  std::deque<Candidate> played_;
+  // The parameters that were judged last, and the environment steps that made them.
   std::string judged_version_ = "learned";
-  // The environment steps when that evaluation began.
   double judged_steps_ = 0;
   // The evaluation that runs plays fresh episodes of a policy that was good enough.
   bool confirming_ = false;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "tests/doubles/manual_clock.h"
 #include "tests/doubles/temporary_folder.h"
@@ -42,7 +43,7 @@ class Scripted {
   std::optional<Evaluator> evaluator;
 };
 
-constexpr char kEpisode[] = R"(echo '{"policy":"current","goal":"1","capture":"a"}' >> $OUTPUT)";
+constexpr char kEpisode[] = R"(echo '{"policy":"learned","goal":"1","capture":"a"}' >> $OUTPUT)";
 
 }  // namespace
 
@@ -103,6 +104,43 @@ touch $OUTPUT.there; while true; do sleep 0.01; done)");
     } else {
       REQUIRE(absl::IsDeadlineExceeded(outcome.status()));
     }
+  }
+}
+
+TEST_CASE("an evaluation of several versions tells what each of them returned") {
+  Scripted scripted(R"(echo '{"pairs":1,"episodes":6}' > $OUTPUT
+for episode in 0 1 2; do
+  echo '{"policy":"1.7","episode":'$episode',"return":5}' >> $OUTPUT
+  echo '{"policy":"1.9","episode":'$episode',"return":'$episode'}' >> $OUTPUT
+done)");
+  REQUIRE(scripted.evaluator->Start({.name = "e", .policies = {"1.7", "1.9"}, .episodes = 2}).ok());
+  REQUIRE(scripted.Outcome().ok());
+  for (const auto& [version, mean] : {std::pair{"1.7", 5.0}, {"1.9", 0.5}}) {
+    const absl::StatusOr<Evaluation> own = scripted.evaluator->Of(version);
+    REQUIRE(own.ok());
+    REQUIRE(own->Total("learned").episodes == 2);
+    REQUIRE(own->Total("learned").mean_return() == Approx(mean));
+  }
+}
+
+TEST_CASE("an evaluation of several versions that is killed counts if each of them was played") {
+  for (const bool both : {true, false}) {
+    Scripted scripted(std::string(R"(echo '{"pairs":1,"episodes":4}' > $OUTPUT
+echo '{"policy":"1.7","return":5}' >> $OUTPUT
+)") + (both ? R"(echo '{"policy":"1.9","return":5}' >> $OUTPUT)" : "true") +
+                      "\ntouch $OUTPUT.there; while true; do sleep 0.01; done");
+    REQUIRE(
+        scripted.evaluator
+            ->Start(
+                {.name = "e", .policies = {"1.7", "1.9"}, .episodes = 2, .deadline = seconds(100)})
+            .ok());
+    const auto end = runtime::SystemClock().Now() + seconds(10);
+    while (!std::filesystem::exists(scripted.folder.At("e.jsonl.there"))) {
+      REQUIRE(runtime::SystemClock().Now() < end);
+      ::usleep(2000);
+    }
+    scripted.clock.Advance(seconds(101));
+    REQUIRE(scripted.Outcome().ok() == both);
   }
 }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/evaluation_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "platform/runtime/log.h"
+
+namespace shoal::cli {
+
+EvaluationSchedule::EvaluationSchedule(Options options)
+    : options_(std::move(options)),
+      kept_(std::max<std::int64_t>(1, options_.retained - options_.retained / 4)),
+      next_(MultipleAbove(options_.judged)) {
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(options_.learner_log, missing);
+  if (!missing) read_bytes_ = static_cast<std::int64_t>(size);
+}
+
+void EvaluationSchedule::Count(double unix_seconds, double environment_steps) {
+  earlier_ = std::exchange(now_, {unix_seconds, environment_steps});
+  std::ifstream log(options_.learner_log);
+  log.seekg(read_bytes_);
+  for (std::string line; std::getline(log, line) && !log.eof() && Hear(line);) {
+    read_bytes_ += static_cast<std::int64_t>(line.size()) + 1;
+  }
+}
+
+bool EvaluationSchedule::Hear(std::string_view line) {
+  const nlohmann::json object = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  const auto number = [&object](const char* name) {
+    const auto found = object.find(name);
+    const double value = found != object.end() && found->is_number() ? found->get<double>() : -1;
+    return std::clamp(value, -1.0, 1e15);
+  };
+  // There are lines of cloning and of the circuit breaker, too.
+  if (!object.is_object() || number("epoch") < 0 || number("step") < 0) return true;
+  const double published = number("unix_seconds");
+  if (published > now_.unix_seconds) return false;
+  const parameters::Version version = {static_cast<std::uint64_t>(number("epoch")),
+                                       static_cast<std::uint64_t>(number("step"))};
+  // Not every update is published.
+  if (version == newest_) return true;
+  newest_ = version;
+  ++publications_;
+  const double steps = StepsAt(published);
+  if (steps < next_) return true;
+  next_ = MultipleAbove(steps);
+  due_.push_back({{version, steps}, publications_ - 1});
+  return true;
+}
+
+double EvaluationSchedule::StepsAt(double unix_seconds) const {
+  const double passed = now_.unix_seconds - earlier_.unix_seconds;
+  if (passed <= 0) return now_.environment_steps;
+  const double share = std::clamp((unix_seconds - earlier_.unix_seconds) / passed, 0.0, 1.0);
+  return std::round(earlier_.environment_steps +
+                    share * (now_.environment_steps - earlier_.environment_steps));
+}
+
+double EvaluationSchedule::MultipleAbove(double steps) const {
+  return (std::floor(steps / options_.every) + 1) * options_.every;
+}
+
+std::vector<PublishedVersion> EvaluationSchedule::Take(std::size_t count) {
+  std::vector<PublishedVersion> taken;
+  for (; taken.size() < count && !due_.empty(); due_.pop_front()) {
+    const auto& [published, before] = due_.front();
+    if (publications_ - before <= kept_) {
+      taken.push_back(published);
+      continue;
+    }
+    spdlog::warn("event=evaluation_skipped version={} environment_steps={:.0f} newer_versions={}",
+                 parameters::ToString(published.version), published.environment_steps,
+                 publications_ - before - 1);
+  }
+  return taken;
+}
+
+}  // namespace shoal::cli

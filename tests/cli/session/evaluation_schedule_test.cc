@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session/evaluation_schedule.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/doubles/temporary_folder.h"
+
+namespace shoal::cli {
+namespace {
+
+// A learner's log, to which a test adds lines.
+class LearnerLog {
+ public:
+  const std::string& path() const { return path_; }
+  void Write(const std::string& text) const { std::ofstream(path_, std::ios::app) << text; }
+  void Publish(double unix_seconds, int step, int epoch = 1) const {
+    Write(R"({"unix_seconds":)" + std::to_string(unix_seconds) +
+          R"(,"environment_steps":1,"epoch":)" + std::to_string(epoch) + R"(,"step":)" +
+          std::to_string(step) + "}\n");
+  }
+
+ private:
+  const doubles::TemporaryFolder folder_;
+  const std::string path_ = folder_.At("learner.jsonl");
+};
+
+// Returns "version steps" of each of the next versions.
+std::vector<std::string> Taken(EvaluationSchedule& schedule, std::size_t count = 100) {
+  std::vector<std::string> taken;
+  for (const PublishedVersion& one : schedule.Take(count)) {
+    taken.push_back(parameters::ToString(one.version) + " " +
+                    std::to_string(static_cast<int>(one.environment_steps)));
+  }
+  return taken;
+}
+
+using Versions = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("of each multiple of the interval the first version published at it or after is judged") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 100, .retained = 1000});
+  schedule.Count(10, 0);
+  REQUIRE(Taken(schedule).empty());
+  // 100 steps a second.
+  for (int step = 1; step <= 30; ++step) log.Publish(10 + 0.4 * step, step);
+  schedule.Count(20, 1000);
+  REQUIRE(Taken(schedule, 3) == Versions{"1.3 120", "1.5 200", "1.8 320"});
+  REQUIRE(Taken(schedule) == Versions{"1.10 400", "1.13 520", "1.15 600", "1.18 720", "1.20 800",
+                                      "1.23 920", "1.25 1000"});
+  REQUIRE(Taken(schedule).empty());
+}
+
+TEST_CASE("versions are judged however seldom the session counts steps and asks for them") {
+  const LearnerLog log;
+  EvaluationSchedule often({.learner_log = log.path(), .every = 50, .retained = 1000});
+  EvaluationSchedule seldom({.learner_log = log.path(), .every = 50, .retained = 1000});
+  often.Count(0, 0);
+  seldom.Count(0, 0);
+  Versions taken;
+  for (int second = 1; second <= 40; ++second) {
+    log.Publish(second - 0.5, second);
+    often.Count(second, 20.0 * second);
+    for (std::string& one : Taken(often, 1)) taken.push_back(std::move(one));
+  }
+  seldom.Count(40, 800);
+  REQUIRE(taken.size() == 15);
+  REQUIRE(Taken(seldom) == taken);
+}
+
+TEST_CASE("a version has the steps of its own moment, of which the session hears later") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 100, .retained = 1000});
+  schedule.Count(0, 0);
+  log.Publish(4, 1);
+  schedule.Count(3, 90);
+  REQUIRE(Taken(schedule).empty());
+  schedule.Count(5, 290);
+  REQUIRE(Taken(schedule) == Versions{"1.1 190"});
+}
+
+TEST_CASE("a version that spans several multiples is judged once") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 100, .retained = 1000});
+  schedule.Count(0, 0);
+  for (int step = 1; step <= 4; ++step) log.Publish(step, step);
+  schedule.Count(4, 1000);
+  REQUIRE(Taken(schedule) == Versions{"1.1 250", "1.2 500", "1.3 750", "1.4 1000"});
+}
+
+TEST_CASE("an update that was not published makes no version") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 100, .retained = 1000});
+  schedule.Count(0, 0);
+  for (int update = 1; update <= 8; ++update) log.Publish(update, 1 + (update - 1) / 4);
+  schedule.Count(8, 320);
+  REQUIRE(Taken(schedule) == Versions{"1.2 200"});
+}
+
+TEST_CASE(
+    "a version that inference may have forgotten is passed over for the next of its interval") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 10, .retained = 40});
+  schedule.Count(0, 0);
+  for (int step = 1; step <= 100; ++step) log.Publish(step, step);
+  schedule.Count(100, 100);
+  // 30 of the 40 are surely there: those from 71 on.
+  REQUIRE(Taken(schedule) == Versions{"1.80 80", "1.90 90", "1.100 100"});
+}
+
+TEST_CASE("a run that goes on is judged from the first multiple above what was judged") {
+  const LearnerLog log;
+  log.Publish(1, 7);
+  EvaluationSchedule schedule(
+      {.learner_log = log.path(), .every = 100, .judged = 320, .retained = 1000});
+  // The learner begins again from an older checkpoint.
+  for (int step = 1; step <= 5; ++step) log.Publish(10 + step, step, 2);
+  schedule.Count(10, 250);
+  schedule.Count(15, 500);
+  REQUIRE(Taken(schedule) == Versions{"2.3 400", "2.5 500"});
+}
+
+TEST_CASE("lines of no update and a line that is still being written are no versions") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 10, .retained = 1000});
+  log.Write("{\"unix_seconds\":1,\"reason\":\"none\"}\nno json\n[1]\n");
+  log.Write(R"({"unix_seconds":1,"epoch":"one","step":1})"
+            "\n");
+  log.Write(R"({"unix_seconds":1,"epoch":1,)");
+  schedule.Count(2, 100);
+  REQUIRE(Taken(schedule).empty());
+  log.Write("\"step\":4}\n");
+  schedule.Count(3, 110);
+  REQUIRE(Taken(schedule) == Versions{"1.4 100"});
+}
+
+}  // namespace shoal::cli
