@@ -126,8 +126,7 @@ int TrainingSession::Run() {
     return runtime::kExitConfiguration;
   }
   const TrainingEnd end = Train();
-  // Training ended for another reason, but the answer still counts.
-  if (end == TrainingEnd::kFinished && confirming_) TakeOutcome(WaitForEvaluation());
+  if (end == TrainingEnd::kFinished) FinishEvaluations();
   evaluator_.Cancel();
   int code = failed_code_;
   if (end == TrainingEnd::kFinished) code = Judge();
@@ -289,6 +288,24 @@ void TrainingSession::PollEvaluation() {
   if (!evaluator_.running()) StartEvaluation();
 }
 
+void TrainingSession::FinishEvaluations() {
+  // A learner without actors rests, so inference forgets none of the versions meanwhile.
+  if (schedule_ != nullptr && !good_enough_) {
+    supervisor_.StopStage(kActors);
+    Scrape();
+  }
+  while (confirming_ || schedule_ != nullptr) {
+    if (!evaluator_.running()) StartEvaluation();
+    if (!evaluator_.running()) return;
+    const absl::StatusOr<Evaluation> outcome = WaitForEvaluation();
+    if (stopped_ || evaluator_.running()) {  // It was not the evaluation that failed.
+      if (std::exchange(confirming_, false)) stop_rule_.Confirm({});
+      return;
+    }
+    TakeOutcome(outcome);
+  }
+}
+
 bool TrainingSession::EvaluationIsDue() const {
   const TrainOptions& train = options_.train;
   if (train.evaluate_every_steps > 0) {
@@ -308,6 +325,7 @@ void TrainingSession::StartEvaluation() {
   } else if (EvaluationIsDue()) {
     std::string newest = NewestVersion();
     playing_.push_back({std::move(newest), progress_.environment_steps});
+    judged_steps_ = progress_.environment_steps;
   }
   if (playing_.empty()) return;
   std::vector<std::string> versions;

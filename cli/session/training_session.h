@@ -93,6 +93,9 @@ class TrainingSession {
   void Scrape();
   void Record();
   void PollEvaluation();
+  // Ends the evaluations of training: one that confirms still counts, and so do those that go by
+  // steps, of all versions that were published before training ended.
+  void FinishEvaluations();
   bool EvaluationIsDue() const;
   // Starts the next evaluation if one is due.
   void StartEvaluation();

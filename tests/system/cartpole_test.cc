@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "shoal_run.h"
 
@@ -80,6 +84,34 @@ TEST_CASE("CartPole is learned in half a minute from a cold start", "[cartpole]"
     INFO(file);
     REQUIRE_FALSE(run.File(file).empty());
   }
+}
+
+TEST_CASE("what was published before training ended is judged, once for each interval of steps",
+          "[cartpole]") {
+  ShoalRun run({"train", "deploy/local/cartpole.toml", "--seed", "1", "--set",
+                "train.max_steps=40000", "--set", "train.evaluate_every_steps=5000", "--set",
+                "train.stop_score=1000", "--set", "train.baselines=[]"});
+  REQUIRE(run.WaitForExit(seconds(150)));
+  INFO(run.output());
+  REQUIRE(run.exit().code == 0);
+  std::vector<double> judged;
+  double most = 0;
+  std::istringstream lines(run.File("evaluations.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    judged.push_back(row["environment_steps"]);
+    most = std::max(most, row["return"].get<double>());
+  }
+  INFO(run.File("evaluations.jsonl"));
+  REQUIRE(judged.size() > 1);
+  REQUIRE(judged.back() >= 35000);
+  for (std::size_t i = 1; i < judged.size(); ++i) {
+    REQUIRE(std::floor(judged[i] / 5000) > std::floor(judged[i - 1] / 5000));
+  }
+  REQUIRE(run.output().find("error: ") == std::string::npos);
+  // Several are judged at once, and the best is fetched while others are.
+  const nlohmann::json best = nlohmann::json::parse(run.File("best/best.json"));
+  REQUIRE(best["return_sum"].get<double>() / best["episodes"].get<double>() == Approx(most));
 }
 
 TEST_CASE("A3C learns CartPole with two ranks that do not wait for each other", "[asynchronous]") {
