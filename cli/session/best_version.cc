@@ -78,7 +78,14 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
   {
     const runtime::MutexLock lock(mutex_);
     highest_ = std::max(highest_, score.success_rate());
-    if (best_ && !IsBetter(evaluation.has_goals, score, *best_, highest_)) return;
+    const auto is_better = [&](const Score& other) {
+      return IsBetter(evaluation.has_goals, score, other, highest_);
+    };
+    if (best_ && !is_better(*best_)) return;
+    // What is being fetched becomes the best one.
+    for (const auto& [fetching, other] : pending_) {
+      if (!is_better(other)) return;
+    }
     pending_.insert_or_assign(*version, score);
   }
   fetcher_->Fetch(*version);
