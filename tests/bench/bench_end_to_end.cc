@@ -15,8 +15,9 @@
 //   steps_per_second  from the first update to the last
 //   whole_steps_per_second  from process start to the last update
 //
-// With --evaluations a line {"env_steps": ..., "return": ...} tells of each evaluation as soon as
-// it is made, as the programs of other libraries do (tests/bench/peers/cartpole_judge.py).
+// With --evaluations a line {"env_steps": ..., "return": ..., "steps_per_second": ...} tells of
+// each evaluation as soon as it is made, as the programs of other libraries do
+// (tests/bench/peers/cartpole_judge.py). Its rate is from the first update to the last until then.
 #include <unistd.h>
 
 #include <chrono>
@@ -66,6 +67,22 @@ std::vector<json> Lines(const std::string& path) {
   return lines;
 }
 
+// Returns a learner's updates so far. There are lines of cloning and of the circuit breaker, too.
+std::vector<json> Updates(const std::string& run) {
+  std::vector<json> updates = Lines(run + "learner.jsonl");
+  std::erase_if(updates, [](const json& line) { return !line.contains("environment_steps"); });
+  return updates;
+}
+
+// Returns the steps a second from the first update to the last, 0 where there are fewer than two.
+double StepsPerSecond(const std::vector<json>& updates) {
+  if (updates.size() < 2) return 0;
+  const auto passed = [&](const char* key) {
+    return updates.back().value(key, 0.0) - updates.front().value(key, 0.0);
+  };
+  return passed("environment_steps") / passed("unix_seconds");
+}
+
 std::vector<std::string> CommandOf(const Settings& settings, const std::string& task, int seed,
                                    const std::string& folder) {
   const std::string programs = fs::read_symlink("/proc/self/exe").parent_path().string();
@@ -107,16 +124,17 @@ void Print(const json& line) {
 
 // Waits for the end of a run, and prints its evaluations if `prints`. Returns INTERNAL if the end
 // does not come.
-absl::StatusOr<Watched> Watch(cli::ChildProcess& process, const std::string& evaluations,
-                              double start, double limit, bool prints) {
+absl::StatusOr<Watched> Watch(cli::ChildProcess& process, const std::string& run, double start,
+                              double limit, bool prints) {
   Watched watched;
   while (true) {
     const std::optional<cli::ExitState> exit = process.Poll();
     const double seconds = Now() - start;
-    const std::vector<json> made = Lines(evaluations);
+    const std::vector<json> made = Lines(run + "evaluations.jsonl");
     for (std::size_t i = watched.evaluations.size(); prints && i < made.size(); ++i) {
       Print({{"env_steps", made[i].value("environment_steps", 0.0)},
-             {"return", made[i].value("return", 0.0)}});
+             {"return", made[i].value("return", 0.0)},
+             {"steps_per_second", StepsPerSecond(Updates(run))}});
     }
     watched.evaluations.resize(made.size(), seconds);
     if (exit) {
@@ -140,33 +158,28 @@ absl::StatusOr<json> Measure(const Settings& settings, const std::string& task, 
       cli::ChildProcess::Start({.name = "shoal",
                                 .command = CommandOf(settings, task, seed, folder.path()),
                                 .log_path = log}));
-  SHOAL_ASSIGN_OR_RETURN(const Watched watched,
-                         Watch(*process, run + "evaluations.jsonl", start,
-                               settings.seconds + kGraceSeconds, settings.evaluations));
+  SHOAL_ASSIGN_OR_RETURN(
+      const Watched watched,
+      Watch(*process, run, start, settings.seconds + kGraceSeconds, settings.evaluations));
   if (watched.exit.code != 0) {
     return runtime::Internal("shoal train: " + cli::ToString(watched.exit) + ": " +
                              cli::LastLines(log, 3));
   }
-  std::vector<json> updates = Lines(run + "learner.jsonl");
-  // There are lines of cloning and of the circuit breaker, too.
-  std::erase_if(updates, [](const json& line) { return !line.contains("environment_steps"); });
+  const std::vector<json> updates = Updates(run);
   if (updates.size() < 2) {
     return runtime::FailedPrecondition("fewer than two updates: give more --seconds");
   }
-  const auto of = [&](const json& update, const char* key) { return update.value(key, 0.0); };
-  const json& first = updates.front();
   const json& last = updates.back();
-  const double steps = of(last, "environment_steps");
+  const double steps = last.value("environment_steps", 0.0);
   json line = {
       {"bench", "end_to_end"},
       {"task", task},
       {"seed", seed},
       {"seconds", watched.seconds},
       {"env_steps", steps},
-      {"updates", of(last, "update")},
-      {"steps_per_second", (steps - of(first, "environment_steps")) /
-                               (of(last, "unix_seconds") - of(first, "unix_seconds"))},
-      {"whole_steps_per_second", steps / (of(last, "unix_seconds") - start)},
+      {"updates", last.value("update", 0.0)},
+      {"steps_per_second", StepsPerSecond(updates)},
+      {"whole_steps_per_second", steps / (last.value("unix_seconds", 0.0) - start)},
   };
   if (task != "cartpole") return line;
   const std::vector<json> evaluations = Lines(run + "evaluations.jsonl");

@@ -6,9 +6,9 @@
               [--seeds 1 2 3] [--max-seconds 180] [--max-steps 500000]
 
 A run is solved when this program reads the line of its first greedy evaluation of 20 episodes with a mean return of
-475: a peer evaluates every 5,000 environment steps (cartpole_judge.py), ours as its cluster file says. What a run does
-after that line is not part of its seconds. A peer is ended then. Ours goes on to its end; its seconds until the last
-good evaluation, which ends training, and until its process has ended are told as well. All may take as many seconds and
+475. All evaluate every 5,000 environment steps (cartpole_judge.py). What a run does after that line is not part of its
+seconds, nor of its steps a second. A peer is ended then. Ours goes on to its end; its seconds until the last good
+evaluation, which ends training, and until its process has ended are told as well. All may take as many seconds and
 environment steps; a line that comes later than --max-seconds does not count.
 """
 import argparse
@@ -22,6 +22,8 @@ import tempfile
 from agent_runs import Failed, compared, end_runs_when_stopped, installed, lines_of, processor_seconds, tell
 
 BAR = 475
+# As in cartpole_judge.py, which imports packages of the peers.
+STEPS_BETWEEN = 5_000
 # The environment of Python packages in .deps of each peer.
 PEERS = {"sb3": "agents", "tianshou": "agents", "sample_factory": "sample_factory", "rllib": "agents"}
 # Seconds after its training that ours may take for its last evaluation and its report.
@@ -38,7 +40,9 @@ class Evaluations:
         self.solved = None
         # The seconds until the last good one.
         self.confirmed = arguments.max_seconds
+        # Those until the solved line, or until the last one.
         self._processor = 0
+        self._rate = 0
 
     def read(self, seconds, line, pid):
         """Takes a line that a run prints, and says whether it is solved."""
@@ -47,6 +51,7 @@ class Evaluations:
         self.last = json.loads(line)
         if self.solved is None:
             self._processor = processor_seconds(pid)
+            self._rate = self.last["steps_per_second"]
         if self.last["return"] >= BAR:
             self.confirmed = seconds
             self.solved = self.solved or (seconds, self.last["env_steps"])
@@ -58,7 +63,7 @@ class Evaluations:
             raise Failed(f"no evaluation in {self._arguments.max_seconds:.0f} s")
         seconds, steps = self.solved or (self._arguments.max_seconds, self.last["env_steps"])
         return {"reached": self.solved is not None, "seconds": seconds, "processor_seconds": self._processor,
-                "env_steps": steps}
+                "env_steps": steps, "rate": self._rate}
 
 
 def run_peer(name, seed, arguments):
@@ -71,13 +76,14 @@ def run_peer(name, seed, arguments):
         for seconds, line, pid in lines_of(command, scratch, arguments.max_seconds):
             if evaluations.read(seconds, line, pid):
                 break
-    return {**evaluations.told(), "rate": evaluations.last["steps_per_second"]}
+    return evaluations.told()
 
 
 def run_ours(seed, arguments):
     """Returns what one run of ours reached, as bench_end_to_end measures it."""
     command = [arguments.bench, "--tasks", "cartpole", "--seeds", seed, "--seconds", arguments.max_seconds,
-               "--set", f"train.max_steps={arguments.max_steps}", "--evaluations"]
+               "--set", f"train.max_steps={arguments.max_steps}", "--set", f"train.evaluate_every_steps={STEPS_BETWEEN}",
+               "--evaluations"]
     evaluations, measured = Evaluations(arguments), None
     for seconds, line, pid in lines_of(command, ROOT, arguments.max_seconds + GRACE):
         evaluations.read(seconds, line, pid)
@@ -85,8 +91,7 @@ def run_ours(seed, arguments):
             measured = json.loads(line)
     if measured is None:
         raise Failed(f"ours did not end {GRACE} s after its training should have")
-    return {**evaluations.told(), "confirmed": evaluations.confirmed, "ended": measured["seconds"],
-            "rate": measured["steps_per_second"]}
+    return {**evaluations.told(), "confirmed": evaluations.confirmed, "ended": measured["seconds"]}
 
 
 def report(round_number, seed, name, run):
