@@ -137,6 +137,11 @@ def not_learned():
     return pieces, groups
 
 
+def learning_pieces(preset, task, bar, steps, seeds, limit_seconds=proof.LIMIT_SECONDS):
+    return [proof.Piece(f"{preset}-{task}-{seed}", learning_command(preset, task, seed, bar, steps), measure_learning,
+                        {"reached": ("<=", steps)}, limit_seconds=limit_seconds) for seed in range(1, 1 + seeds)]
+
+
 def learning():
     """Twenty greedy episodes have to reach the bar, and a hundred fresh ones have to confirm it, or must not."""
     pieces, groups = [], []
@@ -144,13 +149,26 @@ def learning():
         name = f"{preset}-{task}"
         medians = {"reached": ("<=", 80_000)} if name == "ppo-cartpole" else {}
         groups.append(proof.Group(name, least, medians))
-        for seed in range(1, 6 if preset in ("r2d2", "r2d3", "ngu", "agent57") else 11):
-            command = learning_command(preset, task, seed, bar, steps)
-            pieces.append(proof.Piece(f"{name}-{seed}", command, measure_learning, {"reached": ("<=", steps)}))
+        pieces += learning_pieces(preset, task, bar, steps, 5 if preset in ("r2d2", "r2d3", "ngu", "agent57") else 10)
     pieces_without, groups_without = not_learned()
     return proof.Proof("learning", "each preset learns its small tasks within its environment steps, ten seeds, and what lacks "
-                       "what a task needs does not; three hours (in CI: system_cartpole, system_tasks)",
+                       "what a task needs does not; three hours (in CI: system_learning, three of them)",
                        pieces + pieces_without, groups + groups_without)
+
+
+# The bars that take a few seconds a seed.
+SHORT = ("ppo-cartpole", "impala-cartpole", "ppo-catch")
+
+
+def learning_short():
+    """Three seeds of the short bars, of which as many have to hold as of the ten, in proportion."""
+    pieces, groups = [], []
+    for preset, task, bar, steps, least in LEARNING:
+        if f"{preset}-{task}" in SHORT:
+            groups.append(proof.Group(f"{preset}-{task}", 3 * least // 10))
+            pieces += learning_pieces(preset, task, bar, steps, 3, limit_seconds=60)
+    return proof.Proof("learning-short", "three seeds of the short bars of learning; a minute (in CI: system_learning)",
+                       pieces, groups)
 
 
 def measure_replay_size(folder, _):
@@ -323,6 +341,7 @@ def all_proofs():
                     "(in CI: system_cartpole)", cartpole),
         retrieval(),
         learning(),
+        learning_short(),
         *algorithms(),
         replay_size(),
         placement_proofs.placement(),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of a piece that trains or evaluates in its own folder, and the numbers of the line that they end with."""
 
+import os
 import re
 
-SHOAL = "build/bin/shoal"
+SHOAL = os.environ.get("SHOAL_PROGRAMS", "build/bin") + "/shoal"
 
 
 def train(preset, seed, *more):
