@@ -256,10 +256,11 @@ absl::Status DiskJournal::Start(ContentStore& contents,
   {
     const runtime::MutexLock lock(mutex_);
     changes_ = std::move(changes);
-    promises_.resize(tables.size());
     stats_.damaged_total = damaged;
     stats_.learner_checkpoint = database->StateOf(kLearnerKey);
-    NoteLocked(runtime::Duration::zero());
+    // The uses that the restored items reserve are not on disk before this is.
+    const std::uint64_t reserved = NoteLocked(runtime::Duration::zero());
+    promises_.assign(tables.size(), {.acknowledged_at = 0, .sampled_at = reserved});
   }
   content_delay_ = contents.bounds_memory() ? runtime::Duration::zero() : kContentDelay;
   if (!durable.empty()) {

@@ -346,6 +346,31 @@ TEST_CASE("uses are reserved ahead, and those that a kill took count as used") {
   REQUIRE(shard->Sample("unrolls", *shard->OpenReader(), 1, 1 << 20).samples[0].times_sampled == 9);
 }
 
+TEST_CASE("a use that was reserved anew at the start waits until the reservation is on disk") {
+  const TemporaryFolder folder;
+  LossyEnv env;
+  auto shard = MustOpen(folder.path(), {Always(32)}, &env);
+  REQUIRE(Insert(*shard, 1).ok());
+  REQUIRE(SampleSome(*shard, "unrolls", 2).size() == 2);
+  shard.reset();
+  // The disk has exactly two uses. The third is in the block of four that the start reserves.
+  auto journal = DiskJournal::Create(
+      {.directory = folder.path(), .retry = std::chrono::milliseconds(1), .env = &env});
+  env.HoldSyncs(true);
+  shard = *Shard::Create({.tables = {Always(32)}, .contents = {}}, runtime::SystemClock(),
+                         *std::move(journal));
+  const SampleBatch batch = shard->Sample("unrolls", *shard->OpenReader(), 1, 1 << 20);
+  REQUIRE(batch.samples[0].times_sampled == 3);
+  REQUIRE(batch.durable_at > shard->durable());
+  env.HoldSyncs(false);
+  REQUIRE(Eventually([&] { return shard->durable() >= batch.durable_at; }));
+  env.Die();
+  shard.reset();
+  env.Revive();
+  shard = MustOpen(folder.path(), {Always(32)}, &env);
+  REQUIRE(shard->Sample("unrolls", *shard->OpenReader(), 1, 1 << 20).samples[0].times_sampled == 5);
+}
+
 TEST_CASE("a full disk puts inserts off, and the shard goes on once there is space") {
   const TemporaryFolder folder;
   LossyEnv env;
