@@ -148,8 +148,9 @@ absl::StatusOr<std::size_t> Shard::Exclude(const VersionRange& range) {
   }
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
+  for (const auto& table : tables_) SHOAL_RETURN_IF_ERROR(table->CheckExclude(range));
   for (const auto& table : tables_) {
-    SHOAL_RETURN_IF_ERROR(table->Exclude(range));
+    table->Exclude(range);
     for (auto& item : table->TakeEvicted()) evicted.push_back(std::move(item));
   }
   ChangedLocked();

@@ -137,8 +137,9 @@ class Shard {
   // Like Journal::AcknowledgedAt and Journal::durable. REQUIRES: HasTable(table).
   std::uint64_t AcknowledgedAt(std::string_view table) const;
   std::uint64_t durable() const;
-  // Like Table::Exclude, for all tables; returns the number of items that were removed. Returns
-  // INVALID_ARGUMENT if the range is empty.
+  // Like Table::Exclude, for all tables; returns the number of items that were removed. Does
+  // nothing and returns INVALID_ARGUMENT if the range is empty, and RESOURCE_EXHAUSTED if
+  // Table::CheckExclude of a table does.
   absl::StatusOr<std::size_t> Exclude(const VersionRange& range) ABSL_LOCKS_EXCLUDED(mutex_);
   // Like the functions of Journal. Without one, everything is as durable as it can be, and
   // Checkpoint gives FAILED_PRECONDITION.

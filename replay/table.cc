@@ -200,20 +200,17 @@ absl::Status Table::CheckVersions(const Item& item) const {
   return absl::OkStatus();
 }
 
-absl::Status Table::Exclude(const VersionRange& range) {
+absl::Status Table::CheckExclude(const VersionRange& range) const {
   constexpr std::size_t kMostRanges = 1024;
-  auto ranges = excluded_ == nullptr ? std::make_shared<std::vector<VersionRange>>()
-                                     : std::make_shared<std::vector<VersionRange>>(*excluded_);
-  const bool covered = std::ranges::any_of(*ranges, [&range](const VersionRange& other) {
-    return other.Contains(range.first) && other.Contains(range.last);
-  });
-  if (covered) return absl::OkStatus();
-  if (ranges->size() == kMostRanges) {
-    return runtime::ResourceExhausted("table " + options_.name + " excludes " +
-                                      std::to_string(kMostRanges) + " ranges already");
-  }
-  ranges->push_back(range);
-  excluded_ = std::move(ranges);
+  if (With(excluded_, range)->size() <= kMostRanges) return absl::OkStatus();
+  return runtime::ResourceExhausted("table " + options_.name + " excludes " +
+                                    std::to_string(kMostRanges) + " ranges already");
+}
+
+void Table::Exclude(const VersionRange& range) {
+  ExcludedVersions excluded = With(excluded_, range);
+  if (excluded_ != nullptr && *excluded == *excluded_) return;
+  excluded_ = std::move(excluded);
   std::vector<Handle> touched;
   for (const auto& [version, handle] : by_version_) {
     const Item& item = *items_.at(handle).item;
@@ -222,7 +219,6 @@ absl::Status Table::Exclude(const VersionRange& range) {
   stats_.evicted_excluded_total += touched.size();
   for (const Handle handle : touched) Evict(handle);
   if (hooks_ != nullptr) hooks_->OnChange();
-  return absl::OkStatus();
 }
 
 absl::Status Table::CheckFits(const Item& item) {

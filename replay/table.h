@@ -43,6 +43,7 @@
 #include "platform/runtime/clock.h"
 #include "platform/runtime/status.h"
 #include "replay/content_store.h"
+#include "replay/excluded_versions.h"
 #include "replay/id_window.h"
 #include "replay/item.h"
 #include "replay/item_index.h"
@@ -103,8 +104,7 @@ struct TableRecord {
   double credit = 0;
   PolicyVersion current_version = {};
   std::uint32_t stream_max_lag = 0;
-  // Null means none.
-  std::shared_ptr<const std::vector<VersionRange>> excluded = nullptr;
+  ExcludedVersions excluded = nullptr;
   std::shared_ptr<const Signature> signature = nullptr;
   // That of the credit. Nothing means that of the table that is restored.
   std::optional<double> samples_per_insert = std::nullopt;
@@ -146,9 +146,11 @@ class Table {
   // for it may have left. REQUIRES: `priority` is finite and at least 0.
   absl::Status Update(const UnrollId& id, float priority);
 
-  // Evicts the items that `range` touches, and refuses such items from now on. Returns
-  // RESOURCE_EXHAUSTED, and does nothing, when 1024 ranges are excluded already.
-  absl::Status Exclude(const VersionRange& range);
+  // Evicts the items that `range` touches, and refuses such items from now on. Ranges that overlap
+  // or follow each other become one. REQUIRES: CheckExclude(range) is OK; the range is not empty.
+  void Exclude(const VersionRange& range);
+  // Returns RESOURCE_EXHAUSTED if Exclude would leave more than 1024 ranges.
+  absl::Status CheckExclude(const VersionRange& range) const;
 
   // Returns the next item if the limiter allows. Its contents stay in use until ReleaseSample.
   std::optional<SampledItem> Sample();
@@ -274,7 +276,7 @@ class Table {
   std::size_t writing_bytes_ = 0;
   Handle next_handle_ = 0;
   PolicyVersion current_version_;
-  std::shared_ptr<const std::vector<VersionRange>> excluded_;
+  ExcludedVersions excluded_;
   // The limit of the sampling stream that reported a version last.
   std::uint32_t stream_max_lag_ = 0;
   // True if the last insert found too few bytes.

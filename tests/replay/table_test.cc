@@ -167,7 +167,7 @@ TEST_CASE("items of excluded versions are drawn no more, however a table chooses
   };
   for (std::uint64_t i = 0; i < 3 * kSteps; ++i) REQUIRE(Insert(*table, item_of(i)).ok());
   // Versions 15 to 44 by number.
-  REQUIRE(table->Exclude({.first = {1, 15}, .last = {3, 4}}).ok());
+  table->Exclude({.first = {1, 15}, .last = {3, 4}});
   const auto condemned = [](std::uint64_t number) { return number >= 14 && number <= 44; };
   REQUIRE(table->size() == 29);
   REQUIRE(table->stats().evicted_excluded_total == 31);
@@ -192,6 +192,33 @@ TEST_CASE("items of excluded versions are drawn no more, however a table chooses
   late->oldest_version = {3, 4};
   REQUIRE(absl::IsFailedPrecondition(table->Insert(late)));
   REQUIRE(Insert(*table, item_of(3 * kSteps)).ok());
+}
+
+TEST_CASE("excluded ranges that overlap or follow each other count as one, and 1024 are the most") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {});
+  // Each second version, the last ones first.
+  for (std::uint64_t i = 1024; i-- > 0;) {
+    const VersionRange range{.first = {1, 2 * i}, .last = {1, 2 * i}};
+    REQUIRE(table->CheckExclude(range).ok());
+    table->Exclude(range);
+  }
+  REQUIRE(table->record().excluded->size() == 1024);
+  REQUIRE(absl::IsResourceExhausted(table->CheckExclude({.first = {1, 5000}, .last = {1, 5000}})));
+  REQUIRE(Insert(*table, ItemNumber(1, 7)).ok());
+
+  const VersionRange between{.first = {1, 7}, .last = {1, 9}};
+  REQUIRE(table->CheckExclude(between).ok());
+  table->Exclude(between);
+  REQUIRE(table->size() == 0);
+  // 6 and 7 to 9 and 10 are one range now.
+  REQUIRE(table->record().excluded->size() == 1022);
+  REQUIRE(table->record().excluded->at(3) == VersionRange{.first = {1, 6}, .last = {1, 10}});
+  table->Exclude({.first = {0, 3}, .last = {1, 2045}});
+  REQUIRE(*table->record().excluded ==
+          std::vector<VersionRange>{{.first = {0, 3}, .last = {1, 2046}}});
+  REQUIRE(absl::IsFailedPrecondition(Insert(*table, ItemNumber(2, 2046))));
+  REQUIRE(Insert(*table, ItemNumber(3, 2047)).ok());
 }
 
 TEST_CASE("items that are older than the table allows leave, in the order in which they came") {

@@ -553,6 +553,26 @@ TEST_CASE("items of excluded versions leave and are refused, after a restart too
   REQUIRE(insert_of(24, {1'800'000'000'000, 10}).ok());
 }
 
+TEST_CASE("a range that one table cannot exclude any more is excluded by none") {
+  const TemporaryFolder folder;
+  TableOptions forgets;
+  forgets.name = "forgets";
+  const std::vector<TableOptions> tables = {forgets, Always()};
+  auto shard = MustOpen(folder.path(), tables);
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    REQUIRE(shard->Exclude({.first = {1, 2 * i}, .last = {1, 2 * i}}).ok());
+  }
+  shard.reset();
+  shard = MustOpen(folder.path(), tables);
+  auto item = ItemNumber(1, 5000);
+  REQUIRE(shard->Insert("forgets", item).ok());
+  const VersionRange another{.first = {1, 5000}, .last = {1, 5000}};
+  REQUIRE(absl::IsResourceExhausted(shard->Exclude(another).status()));
+  REQUIRE(shard->stats().tables[0].size == 1);
+  auto next = ItemNumber(2, 5000);
+  REQUIRE(shard->Insert("forgets", next).ok());
+}
+
 TEST_CASE("a directory that another shard uses, or that is none, is refused with its name") {
   const TemporaryFolder folder;
   const auto shard = MustOpen(folder.At("shard"), {Always()});
