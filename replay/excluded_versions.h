@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -13,7 +14,14 @@
 
 namespace shoal::replay {
 
+// The most ranges that a table takes.
+inline constexpr std::size_t kMostExcludedRanges = 1024;
+
 using ExcludedVersions = std::shared_ptr<const std::vector<VersionRange>>;
+
+inline std::size_t CountOf(const ExcludedVersions& excluded) {
+  return excluded == nullptr ? 0 : excluded->size();
+}
 
 // Returns `excluded` with the versions of `range`, too. REQUIRES: range.first <= range.last.
 inline ExcludedVersions With(const ExcludedVersions& excluded, VersionRange range) {

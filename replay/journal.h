@@ -31,7 +31,7 @@ struct JournalStats {
   double sync_seconds_total = 0;
   // Changes that are not durable yet.
   std::uint64_t waiting_changes = 0;
-  // Items and contents that were lost since their records were damaged.
+  // Records that were lost since they were damaged: items, contents, and what tables remember.
   std::uint64_t damaged_total = 0;
   bool failing = false;
   // That of the last Checkpoint, over restarts and restores. Empty if there was none.

@@ -25,7 +25,7 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
       journal_failing_(
           metrics.Gauge("shoal_replay_journal_failing", "1 while the journal cannot write")),
       journal_lost_(metrics.Gauge("shoal_replay_journal_lost_records",
-                                  "Items and contents that were found damaged at start")) {
+                                  "Records that were found damaged at start")) {
   for (const TableOptions& table : options.tables) {
     names_.push_back(table.name);
     const auto counter = [&](const char* name, const char* help, const char* reason,

@@ -201,10 +201,9 @@ absl::Status Table::CheckVersions(const Item& item) const {
 }
 
 absl::Status Table::CheckExclude(const VersionRange& range) const {
-  constexpr std::size_t kMostRanges = 1024;
-  if (With(excluded_, range)->size() <= kMostRanges) return absl::OkStatus();
+  if (With(excluded_, range)->size() <= kMostExcludedRanges) return absl::OkStatus();
   return runtime::ResourceExhausted("table " + options_.name + " excludes " +
-                                    std::to_string(kMostRanges) + " ranges already");
+                                    std::to_string(kMostExcludedRanges) + " ranges already");
 }
 
 void Table::Exclude(const VersionRange& range) {

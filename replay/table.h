@@ -149,7 +149,7 @@ class Table {
   // Evicts the items that `range` touches, and refuses such items from now on. Ranges that overlap
   // or follow each other become one. REQUIRES: CheckExclude(range) is OK; the range is not empty.
   void Exclude(const VersionRange& range);
-  // Returns RESOURCE_EXHAUSTED if Exclude would leave more than 1024 ranges.
+  // Returns RESOURCE_EXHAUSTED if Exclude would leave more than kMostExcludedRanges.
   absl::Status CheckExclude(const VersionRange& range) const;
 
   // Returns the next item if the limiter allows. Its contents stay in use until ReleaseSample.

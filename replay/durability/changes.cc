@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/durability/changes.h"
 
+#include <algorithm>
 #include <array>
 
 #include "replay/durability/records.h"
@@ -87,10 +88,27 @@ void Changes::AddItems(std::size_t table, rocksdb::WriteBatch& batch,
   }
 }
 
+void Changes::AddExcluded(std::size_t table, rocksdb::WriteBatch& batch,
+                          const Database& database) const {
+  if (!tables_[table].excluded) return;
+  rocksdb::ColumnFamilyHandle* const state = database.column(Column::kState);
+  const ExcludedVersions& excluded = *tables_[table].excluded;
+  const std::size_t count = CountOf(excluded);
+  for (std::size_t i = 0; i < std::max(count, tables_[table].excluded_before); ++i) {
+    const std::string key = ExclusionKey(names_[table], i);
+    if (i < count) {
+      batch.Put(state, key, Seal(key, ToProto((*excluded)[i]).SerializeAsString()));
+    } else {
+      batch.Delete(state, key);
+    }
+  }
+}
+
 void Changes::AddTo(rocksdb::WriteBatch& batch, const Database& database) const {
   rocksdb::ColumnFamilyHandle* const state = database.column(Column::kState);
   for (std::size_t table = 0; table < tables_.size(); ++table) {
     AddItems(table, batch, database);
+    AddExcluded(table, batch, database);
     for (const auto& [count, id] : tables_[table].seen) {
       const std::string key = SeenKey(names_[table], count);
       if (id) {

@@ -8,6 +8,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,6 +19,7 @@
 
 #include "replay/content_store.h"
 #include "replay/durability/database.h"
+#include "replay/excluded_versions.h"
 #include "replay/item.h"
 #include "replay/table.h"
 
@@ -46,6 +48,12 @@ class Changes {
   void See(std::size_t table, std::uint64_t count, std::size_t window, const UnrollId& id);
   void DeleteSeen(std::size_t table, std::uint64_t count);
   void SetState(std::size_t table, const TableRecord& state) { tables_[table].state = state; }
+  // All that the table excludes now, in place of so many ranges `before`.
+  void SetExcluded(std::size_t table, ExcludedVersions excluded, std::size_t before) {
+    TableChange& change = tables_[table];
+    change.excluded = std::move(excluded);
+    change.excluded_before = std::max(change.excluded_before, before);
+  }
   void SetLearnerCheckpoint(const std::string& id) { learner_checkpoint_ = id; }
   void Put(std::uint64_t number, const std::shared_ptr<const Content>& content);
   void Evict(std::uint64_t number);
@@ -69,9 +77,13 @@ class Changes {
     // Without a value: the id is forgotten.
     absl::flat_hash_map<std::uint64_t, std::optional<UnrollId>> seen;
     std::optional<TableRecord> state;
+    std::optional<ExcludedVersions> excluded;
+    // The most ranges of which records may be there.
+    std::size_t excluded_before = 0;
   };
 
   void AddItems(std::size_t table, rocksdb::WriteBatch& batch, const Database& database) const;
+  void AddExcluded(std::size_t table, rocksdb::WriteBatch& batch, const Database& database) const;
 
   const std::vector<std::string> names_;
   std::vector<TableChange> tables_;

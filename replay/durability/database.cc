@@ -250,7 +250,7 @@ void Cursor::SeekTo(std::uint64_t number) { iterator_->Seek(Numbered(prefix_, nu
 bool Cursor::Readable() const { return iterator_->Valid() || iterator_->status().ok(); }
 
 void Cursor::SkipGap() {
-  ++gaps_;
+  gaps_.push_back(next_);
   // What lies at `bad` cannot be read. First a number is found behind which it goes on, then the
   // least one.
   std::uint64_t bad = next_;

@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "platform/runtime/status.h"
 
@@ -90,7 +91,7 @@ class Database {
 absl::Status CopyCheckpoint(const std::string& from, const std::string& directory);
 
 // A cursor reads the records of a column whose keys begin with `prefix` and end with a number, in
-// order. Where RocksDB cannot read a part of a file, the cursor goes on behind it and counts a gap.
+// order. Where RocksDB cannot read a part of a file, the cursor goes on behind it and notes a gap.
 class Cursor {
  public:
   // `database` must outlive the cursor.
@@ -101,7 +102,8 @@ class Cursor {
   std::uint64_t number() const;
   std::string_view value() const;
   void Next();
-  std::uint64_t gaps() const { return gaps_; }
+  // The least number that each gap may have had.
+  const std::vector<std::uint64_t>& gaps() const { return gaps_; }
 
  private:
   // Sets `valid_`, and goes on behind what cannot be read.
@@ -117,7 +119,7 @@ class Cursor {
   const std::unique_ptr<rocksdb::Iterator> iterator_;
   // The least number that may come next.
   std::uint64_t next_ = 0;
-  std::uint64_t gaps_ = 0;
+  std::vector<std::uint64_t> gaps_;
   bool valid_ = false;
 };
 

@@ -67,6 +67,7 @@ class DiskJournal::Follower final : public TableHooks, public Spill {
         reservation_(ReservationSize(table.options().max_times_sampled)),
         always_(table.options().durability == Durability::kAlways),
         window_(table.options().batch_window),
+        excluded_(table.record().excluded),
         seen_(seen) {}
 
   void OnInsert(Handle handle, const std::shared_ptr<const Item>& item) override {
@@ -142,7 +143,12 @@ class DiskJournal::Follower final : public TableHooks, public Spill {
     journal_.promises_[index_].acknowledged_at = Note(Delay());
   }
   std::uint64_t Note(runtime::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(journal_.mutex_) {
-    journal_.changes_->SetState(index_, table_.record());
+    const TableRecord record = table_.record();
+    journal_.changes_->SetState(index_, record);
+    if (record.excluded != excluded_) {
+      journal_.changes_->SetExcluded(index_, record.excluded, CountOf(excluded_));
+      excluded_ = record.excluded;
+    }
     return journal_.NoteLocked(delay);
   }
 
@@ -153,6 +159,8 @@ class DiskJournal::Follower final : public TableHooks, public Spill {
   const std::uint32_t reservation_;
   const bool always_;
   const runtime::Duration window_;
+  // As it was noted last.
+  ExcludedVersions excluded_;
   // The number of ids that the table has seen.
   std::uint64_t seen_;
 };

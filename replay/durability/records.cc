@@ -28,6 +28,13 @@ std::uint64_t ReadNumber(std::string_view bytes) {
   return number;
 }
 
+// An older record may lack the last epoch.
+VersionRange RangeFrom(const proto::JournalExclusion& range) {
+  return {
+      .first = {.epoch = range.epoch(), .step = range.first_step()},
+      .last = {.epoch = std::max(range.epoch(), range.last_epoch()), .step = range.last_step()}};
+}
+
 absl::Status Damaged(const std::string& what) {
   return runtime::DataLoss("the record of " + what + " is damaged");
 }
@@ -73,6 +80,9 @@ std::string RowKey(std::string_view table, Handle handle) {
 }
 std::string SeenKey(std::string_view table, std::uint64_t count) {
   return Numbered(Prefix('S', table), count);
+}
+std::string ExclusionKey(std::string_view table, std::uint64_t number) {
+  return Numbered(Prefix('X', table), number);
 }
 std::string ItemKey(std::string_view table, Handle handle) {
   return Numbered(Prefix('I', table), handle);
@@ -165,8 +175,23 @@ absl::StatusOr<proto::JournalRow> RowFrom(std::string_view key, std::string_view
   return MessageFrom<proto::JournalRow>(key, sealed, "an item's uses");
 }
 
+absl::StatusOr<VersionRange> ExclusionFrom(std::string_view key, std::string_view sealed) {
+  SHOAL_ASSIGN_OR_RETURN(const proto::JournalExclusion message,
+                         MessageFrom<proto::JournalExclusion>(key, sealed, "an exclusion"));
+  return RangeFrom(message);
+}
+
 absl::StatusOr<proto::JournalTable> TableFrom(std::string_view key, std::string_view sealed) {
   return MessageFrom<proto::JournalTable>(key, sealed, "a table");
+}
+
+proto::JournalExclusion ToProto(const VersionRange& range) {
+  proto::JournalExclusion out;
+  out.set_epoch(range.first.epoch);
+  out.set_first_step(range.first.step);
+  out.set_last_step(range.last.step);
+  out.set_last_epoch(range.last.epoch);
+  return out;
 }
 
 proto::JournalTable ToProto(const TableRecord& state) {
@@ -176,15 +201,6 @@ proto::JournalTable ToProto(const TableRecord& state) {
   out.mutable_current_version()->set_epoch(state.current_version.epoch);
   out.mutable_current_version()->set_step(state.current_version.step);
   out.set_stream_max_lag(state.stream_max_lag);
-  if (state.excluded != nullptr) {
-    for (const VersionRange& range : *state.excluded) {
-      proto::JournalExclusion& exclusion = *out.add_excluded();
-      exclusion.set_epoch(range.first.epoch);
-      exclusion.set_first_step(range.first.step);
-      exclusion.set_last_step(range.last.step);
-      exclusion.set_last_epoch(range.last.epoch);
-    }
-  }
   for (const auto& [name, field] : kTableCounts) {
     (*out.mutable_counts())[name] = state.stats.*field;
   }
@@ -203,13 +219,9 @@ TableRecord FromProto(const proto::JournalTable& table) {
                     .samples_per_insert = std::nullopt,
                     .stats = {}};
   if (table.has_samples_per_insert()) state.samples_per_insert = table.samples_per_insert();
-  auto excluded = std::make_shared<std::vector<VersionRange>>();
   for (const proto::JournalExclusion& range : table.excluded()) {
-    excluded->push_back({.first = {.epoch = range.epoch(), .step = range.first_step()},
-                         .last = {.epoch = std::max(range.epoch(), range.last_epoch()),
-                                  .step = range.last_step()}});
+    state.excluded = With(state.excluded, RangeFrom(range));
   }
-  if (!excluded->empty()) state.excluded = std::move(excluded);
   for (const auto& [name, field] : kTableCounts) {
     const auto found = table.counts().find(name);
     if (found != table.counts().end()) state.stats.*field = found->second;

@@ -5,6 +5,7 @@
 //   state     'T' table                      proto::JournalTable
 //   state     'R' table 0 handle             proto::JournalRow
 //   state     'S' table 0 count              an id that the table has seen
+//   state     'X' table 0 number             proto::JournalExclusion, numbered from 0 in order
 //   state     'L'                            the id of a learner's checkpoint
 //   items     'I' table 0 handle             when it came, length of a proto::Item, it, its payload
 //                                            (a table without durability has only these)
@@ -37,6 +38,7 @@ std::string Numbered(std::string prefix, std::uint64_t number);
 std::string TableKey(std::string_view name);
 std::string RowKey(std::string_view table, Handle handle);
 std::string SeenKey(std::string_view table, std::uint64_t count);
+std::string ExclusionKey(std::string_view table, std::uint64_t number);
 std::string ItemKey(std::string_view table, Handle handle);
 std::string ContentRecordKey(std::uint64_t number);
 // What all keys of the table's records of one kind begin with.
@@ -66,9 +68,12 @@ absl::StatusOr<std::string_view> PayloadFrom(std::string_view key, std::string_v
 absl::StatusOr<UnrollId> SeenFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<Content> ContentFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<proto::JournalRow> RowFrom(std::string_view key, std::string_view sealed);
+absl::StatusOr<VersionRange> ExclusionFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<proto::JournalTable> TableFrom(std::string_view key, std::string_view sealed);
 
 std::string SeenValue(const UnrollId& id);
+proto::JournalExclusion ToProto(const VersionRange& range);
+// Leaves out the exclusions, which are records of their own.
 proto::JournalTable ToProto(const TableRecord& state);
 // Leaves out the signature, which may be none.
 TableRecord FromProto(const proto::JournalTable& table);

@@ -18,9 +18,12 @@ void Report(const std::string& table, std::uint64_t key, const absl::Status& sta
                 runtime::Quoted(runtime::Message(status)));
 }
 
-void ReportGaps(const std::string& what, const Cursor& cursor) {
-  if (cursor.gaps() == 0) return;
-  spdlog::error("event=records_unreadable of={} gaps={}", runtime::Quoted(what), cursor.gaps());
+// Returns the number of gaps.
+std::uint64_t ReportGaps(const std::string& table, const std::string& what, const Cursor& cursor) {
+  for (const std::uint64_t key : cursor.gaps()) {
+    Report(table, key, runtime::DataLoss(what + " from here on cannot be read"));
+  }
+  return cursor.gaps().size();
 }
 
 class TableRestorer {
@@ -44,28 +47,53 @@ class TableRestorer {
   }
 
  private:
+  void Lose(std::uint64_t key, const absl::Status& status, const std::string& what) {
+    Report(name_, key, runtime::Annotate(status, what));
+    ++restored_.damaged;
+  }
+
   void RestoreState() {
     const std::string key = TableKey(name_);
     std::string sealed;
     const rocksdb::Status status =
         database_.db().Get(rocksdb::ReadOptions(), database_.column(Column::kState), key, &sealed);
-    if (status.IsNotFound()) return;
-    const auto state =
-        status.ok() ? TableFrom(key, sealed)
-                    : absl::StatusOr<proto::JournalTable>(runtime::DataLoss(status.ToString()));
-    if (state.ok()) {
-      table_.Restore(FromProto(*state));
-      signature_ = state->signature();
-    } else {
-      Report(name_, 0, runtime::Annotate(state.status(), "the table's counts"));
+    TableRecord record;
+    if (!status.IsNotFound()) {
+      const auto state =
+          status.ok() ? TableFrom(key, sealed)
+                      : absl::StatusOr<proto::JournalTable>(runtime::DataLoss(status.ToString()));
+      if (state.ok()) {
+        record = FromProto(*state);
+        signature_ = state->signature();
+      } else {
+        Lose(0, state.status(), "the table's counts");
+      }
     }
+    RestoreExcluded(record);
+    table_.Restore(record);
+  }
+
+  void RestoreExcluded(TableRecord& record) {
+    Cursor cursor(database_, Column::kState, Prefix('X', name_));
+    std::size_t records = 0;
+    for (; cursor.valid(); cursor.Next()) {
+      records = std::min<std::uint64_t>(cursor.number() + 1, kMostExcludedRanges);
+      const absl::StatusOr<VersionRange> range = ExclusionFrom(cursor.key(), cursor.value());
+      if (range.ok()) {
+        record.excluded = With(record.excluded, *range);
+      } else {
+        Lose(cursor.number(), range.status(), "an excluded range of versions");
+      }
+    }
+    restored_.damaged += ReportGaps(name_, "excluded ranges of versions", cursor);
+    changes_.SetExcluded(index_, record.excluded, records);
   }
 
   absl::Status RestoreSignature() {
     if (signature_.empty()) return absl::OkStatus();
     const absl::StatusOr<Signature> signature = Signature::Parse(signature_);
     if (!signature.ok()) {
-      Report(name_, 0, runtime::Annotate(signature.status(), "the table's signature"));
+      Lose(0, signature.status(), "the table's signature");
       return absl::OkStatus();
     }
     return runtime::Annotate(table_.RestoreSignature(*signature),
@@ -80,11 +108,11 @@ class TableRestorer {
       if (id.ok()) {
         table_.RestoreSeen(*id);
       } else {
-        Report(name_, cursor.number(), runtime::Annotate(id.status(), "a remembered id"));
+        Lose(cursor.number(), id.status(), "a remembered id");
         changes_.DeleteSeen(index_, cursor.number());
       }
     }
-    ReportGaps(name_ + ": remembered ids", cursor);
+    restored_.damaged += ReportGaps(name_, "remembered ids", cursor);
     Cursor oldest(database_, Column::kState, Prefix('S', name_));
     for (; oldest.valid() && oldest.number() + table_.options().id_window < restored_.seen;
          oldest.Next()) {
@@ -95,6 +123,7 @@ class TableRestorer {
   void RestoreItems() {
     Cursor items(database_, Column::kItems, Prefix('I', name_));
     Cursor rows(database_, Column::kState, Prefix('R', name_));
+    std::uint64_t lost = 0;
     while (items.valid() || rows.valid()) {
       const bool has_item = items.valid() && (!rows.valid() || items.number() <= rows.number());
       const bool has_row = rows.valid() && (!items.valid() || rows.number() <= items.number());
@@ -105,14 +134,16 @@ class TableRestorer {
               : runtime::DataLoss(has_item ? "the row is missing" : "the item is missing");
       if (!status.ok()) {
         Report(name_, handle, status);
-        ++restored_.damaged;
+        ++lost;
         changes_.Delete(index_, handle);
       }
       if (has_item) items.Next();
       if (has_row) rows.Next();
     }
-    ReportGaps(name_ + ": items", items);
-    ReportGaps(name_ + ": rows", rows);
+    const std::uint64_t gaps =
+        ReportGaps(name_, "items", items) + ReportGaps(name_, "rows of items", rows);
+    // Where only one of an item's two records lies in a gap, the other one has told of it.
+    restored_.damaged += lost > 0 ? lost : gaps;
   }
 
   absl::Status RestoreItem(Handle handle, const Cursor& items, const Cursor& rows) {
@@ -160,8 +191,7 @@ std::uint64_t RestoreContents(Database& database, ContentStore& contents, Change
     changes.Evict(cursor.number());
     ++damaged;
   }
-  ReportGaps("contents", cursor);
-  return damaged;
+  return damaged + ReportGaps("contents", "contents", cursor);
 }
 
 absl::StatusOr<RestoredTable> RestoreTable(Database& database, Table& table, std::size_t index,

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/durability/database.h"
+#include "replay/durability/records.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/replay/durability/durable_shard.h"
 #include "tests/replay/values.h"
@@ -66,6 +68,58 @@ TEST_CASE("a flipped bit in an item's payload costs this item and no other") {
     if (i == 7) continue;
     const SampleBatch batch = shard->Sample("unrolls", reader, 1, 1);
     REQUIRE(batch.samples[0].item->id.environment_id == i);
+  }
+}
+
+TEST_CASE("damage to what a table remembers is counted, and costs only what the records held") {
+  const TemporaryFolder folder;
+  auto shard = MustOpen(folder.path(), {Always()});
+  REQUIRE(shard->Exclude({.first = {1, 2}, .last = {1, 4}}).ok());
+  REQUIRE(shard->Exclude({.first = {1, 9}, .last = {1, 12}}).ok());
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    auto item = ItemNumber(i, 20);
+    REQUIRE(shard->Insert("unrolls", item).ok());
+  }
+  shard.reset();
+  {
+    const auto database = *Database::Open(folder.path(), rocksdb::Env::Default());
+    rocksdb::WriteBatch batch;
+    for (const std::string& key :
+         {TableKey("unrolls"), SeenKey("unrolls", 1), ExclusionKey("unrolls", 1)}) {
+      REQUIRE(batch.Put(database->column(Column::kState), key, "damaged").ok());
+    }
+    REQUIRE(database->Write(batch).ok());
+  }
+  for (const std::uint64_t damaged : {std::uint64_t{3}, std::uint64_t{0}}) {
+    shard = MustOpen(folder.path(), {Always()});
+    REQUIRE(shard->stats().journal.damaged_total == damaged);
+    REQUIRE(shard->stats().tables[0].size == 3);
+    auto refused = ItemNumber(10, 3);
+    REQUIRE(absl::IsFailedPrecondition(shard->Insert("unrolls", refused)));
+    shard.reset();
+  }
+  shard = MustOpen(folder.path(), {Always()});
+  auto taken = ItemNumber(11, 10);
+  REQUIRE(shard->Insert("unrolls", taken).ok());
+}
+
+TEST_CASE("a range of versions that stands in an older record of a table is excluded still") {
+  const TemporaryFolder folder;
+  MustOpen(folder.path(), {Always()}).reset();
+  {
+    const auto database = *Database::Open(folder.path(), rocksdb::Env::Default());
+    proto::JournalTable older = ToProto(TableRecord());
+    *older.add_excluded() = ToProto(VersionRange{.first = {1, 2}, .last = {1, 4}});
+    rocksdb::WriteBatch batch;
+    const std::string key = TableKey("unrolls");
+    const std::string sealed = Seal(key, older.SerializeAsString());
+    REQUIRE(batch.Put(database->column(Column::kState), key, sealed).ok());
+    REQUIRE(database->Write(batch).ok());
+  }
+  for (int start = 0; start < 2; ++start) {
+    const auto shard = MustOpen(folder.path(), {Always()});
+    auto item = ItemNumber(1, 3);
+    REQUIRE(absl::IsFailedPrecondition(shard->Insert("unrolls", item)));
   }
 }
 
