@@ -25,15 +25,15 @@ constexpr std::chrono::milliseconds kReadRetry(100);
 constexpr std::uint64_t kMaxCredit = std::uint64_t{1} << 20;
 // How often a client that has credit hears what the table waits for.
 constexpr std::chrono::milliseconds kTellWait(500);
-// A smaller change of a table's sum of weights, as a share of it, is not told by itself.
+// A smaller change of a table's mass, as a share of it, is not told by itself.
 constexpr double kChange = 0.05;
 
 bool Differ(const Mass& a, const Mass& b) {
-  if ((a.size == 0) != (b.size == 0) || (a.sum > 0) != (b.sum > 0)) return true;
-  const auto weight = [](const Mass& mass) {
-    return mass.sum > 0 ? mass.sum : static_cast<double>(mass.size);
+  const auto apart = [](double x, double y) {
+    return (x > 0) != (y > 0) || std::abs(x - y) > kChange * x;
   };
-  return std::abs(weight(a) - weight(b)) > kChange * weight(a);
+  return apart(static_cast<double>(a.size), static_cast<double>(b.size)) || apart(a.sum, b.sum) ||
+         apart(a.least, b.least);
 }
 
 }  // namespace

@@ -110,6 +110,36 @@ TEST_CASE("a shard says how many forgotten keys it has heard, before it sends an
   REQUIRE(sampled.items_size() == 1);
 }
 
+TEST_CASE(
+    "a sampler without credit is told of another least weight and of another number of items") {
+  ShardServer server({.sampler = SelectorKind::kPrioritized,
+                      .remover = SelectorKind::kFifo,
+                      .priority_exponent = 1,
+                      .max_times_sampled = 0});
+  const auto insert = [&server](std::uint64_t number, float priority) {
+    proto::Item message = ItemOf(number);
+    message.set_priority(priority);
+    auto item = FromProto(message, std::size_t{1} << 20).value();
+    REQUIRE(server.shard().Insert("unrolls", item).ok());
+  };
+  for (std::uint64_t i = 0; i < 10; ++i) insert(i, 100);
+  insert(10, 10);
+  Peer sampling(server.address());
+  const auto sample = sampling.Sample(0);
+  proto::SampleReply reply;
+  // The sum changes by a hundredth at most, so that it alone would not be told.
+  const PriorityUpdate lighter{.id = {.environment_id = 10, .incarnation = 1, .first_sequence = 0},
+                               .priority = 1};
+  REQUIRE(server.shard().Update("unrolls", {&lighter, 1}) == 1);
+  REQUIRE(sample->Read(&reply));
+  REQUIRE(reply.mass().least() == 1);
+  REQUIRE(reply.mass().sum() == 1001);
+  insert(11, 0);
+  REQUIRE(sample->Read(&reply));
+  REQUIRE(reply.mass().size() == 12);
+  REQUIRE(reply.mass().sum() == 1001);
+}
+
 TEST_CASE("a content that a sampling client forgot comes again before the next item that uses it") {
   ShardServer server({.max_times_sampled = 3});
   Peer inserting(server.address());
