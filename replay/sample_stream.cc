@@ -138,8 +138,8 @@ void SampleStream::OnWritable() {
 }
 
 void SampleStream::AskLocked() {
-  if (reader_ >= 0 && credit_ > 0 && streams_.OthersStandBefore(this)) {
-    streams_.Stand(this);
+  if (reader_ >= 0 && credit_ > 0 && streams_.OthersStandBefore(this, table_)) {
+    streams_.Stand(this, table_);
     shard_.Notify();
   } else {
     GiveLocked();
@@ -193,7 +193,7 @@ void SampleStream::SampleLocked() {
   }
   const bool wants_more = WantsLocked();
   if (given || !wants_more) streams_.Leave(this);
-  if (wants_more) streams_.Stand(this);
+  if (wants_more) streams_.Stand(this, table_);
 }
 
 void SampleStream::HoldLocked(SampleBatch&& sampled) {

@@ -71,7 +71,7 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   // Takes from a request whether the client reads the ring, and what of it is free.
   absl::Status FollowRing(const proto::SampleRequest& request)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Samples now, or stands in line if others have waited longer.
+  // Samples now, or stands in line if others have waited longer for the table.
   void AskLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void GiveLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Samples and sends, and takes a new place in line if there was something and more is wanted.

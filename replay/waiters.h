@@ -45,24 +45,27 @@ class Waiters {
     return waiters_.size();
   }
   // The stream stands in line from now on, at the end. One that stands there already keeps its
-  // place, and one that was removed gets none.
-  void Stand(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
+  // place, and one that was removed gets none. `table` is the one table that it waits for; a stream
+  // that may wait for several names none.
+  void Stand(const Waiter* waiter, const std::string& table = {}) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     // A stream may end while it is being woken.
-    if (waiters_.contains(waiter)) line_.emplace(waiter, next_place_++);
+    if (waiters_.contains(waiter)) line_.emplace(waiter, Place{next_place_++, table});
   }
   // The stream has got something, and gives up its place.
   void Leave(const Waiter* waiter) ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     line_.erase(waiter);
   }
-  // Returns whether others stand in line, before this stream if it does.
-  bool OthersStandBefore(const Waiter* waiter) const ABSL_LOCKS_EXCLUDED(mutex_) {
+  // Returns whether others stand in line for `table`, before this stream if it does.
+  bool OthersStandBefore(const Waiter* waiter, const std::string& table) const
+      ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
     const auto own = line_.find(waiter);
-    const std::uint64_t place = own == line_.end() ? next_place_ : own->second;
-    return std::any_of(line_.begin(), line_.end(),
-                       [place](const auto& entry) { return entry.second < place; });
+    const std::uint64_t number = own == line_.end() ? next_place_ : own->second.number;
+    return std::any_of(line_.begin(), line_.end(), [number, &table](const auto& entry) {
+      return entry.second.number < number && entry.second.table == table;
+    });
   }
   // Wakes those that have waited longest first, and then those that do not stand in line.
   void WakeAll() ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -78,6 +81,11 @@ class Waiters {
   }
 
  private:
+  struct Place {
+    std::uint64_t number = 0;
+    std::string table;
+  };
+
   // Returns those in line, in its order, and then the others.
   std::vector<std::shared_ptr<Waiter>> Live() const ABSL_LOCKS_EXCLUDED(mutex_) {
     std::map<std::uint64_t, std::shared_ptr<Waiter>> in_line;
@@ -88,20 +96,20 @@ class Waiters {
       auto locked = waiter.lock();
       if (!locked) continue;
       if (const auto place = line_.find(pointer); place != line_.end()) {
-        in_line.emplace(place->second, std::move(locked));
+        in_line.emplace(place->second.number, std::move(locked));
       } else {
         others.push_back(std::move(locked));
       }
     }
-    for (auto& [place, waiter] : in_line) live.push_back(std::move(waiter));
+    for (auto& [number, waiter] : in_line) live.push_back(std::move(waiter));
     std::move(others.begin(), others.end(), std::back_inserter(live));
     return live;
   }
 
   mutable runtime::Mutex mutex_;
   std::map<const Waiter*, std::weak_ptr<Waiter>> waiters_ ABSL_GUARDED_BY(mutex_);
-  // The places in line, the least one first.
-  std::map<const Waiter*, std::uint64_t> line_ ABSL_GUARDED_BY(mutex_);
+  // The places in line, the least number first.
+  std::map<const Waiter*, Place> line_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_place_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -19,7 +19,7 @@ class Taker final : public Waiter {
     --wanted;
     ++taken;
     waiters_.Leave(this);
-    if (wanted > 0) waiters_.Stand(this);
+    if (wanted > 0) waiters_.Stand(this, "unrolls");
   }
   std::set<std::string> WaitsFor() override {
     return wanted > 0 ? std::set<std::string>{"unrolls"} : std::set<std::string>();
@@ -42,7 +42,10 @@ struct Takers {
   }
   void Want(std::size_t taker, int wanted) {
     takers[taker]->wanted = wanted;
-    waiters.Stand(takers[taker].get());
+    waiters.Stand(takers[taker].get(), "unrolls");
+  }
+  bool OthersBefore(std::size_t taker, const std::string& table = "unrolls") const {
+    return waiters.OthersStandBefore(takers[taker].get(), table);
   }
 
   Waiters waiters;
@@ -56,8 +59,8 @@ TEST_CASE("whoever has waited longest is first, and keeps the place until it has
   all.Want(0, 5);
   all.Want(1, 5);
   all.Want(2, 5);
-  REQUIRE(all.waiters.OthersStandBefore(all.takers[0].get()));
-  REQUIRE_FALSE(all.waiters.OthersStandBefore(all.takers[2].get()));
+  REQUIRE(all.OthersBefore(0));
+  REQUIRE_FALSE(all.OthersBefore(2));
   for (const std::size_t next : {2, 0, 1, 2, 0, 1}) {
     const int before = all.takers[next]->taken;
     all.left = 1;
@@ -65,6 +68,16 @@ TEST_CASE("whoever has waited longest is first, and keeps the place until it has
     all.waiters.WakeAll();
     REQUIRE(all.takers[next]->taken == before + 1);
   }
+}
+
+TEST_CASE("a stream that waits for one table stands before nobody of another one") {
+  Takers all(3);
+  all.waiters.Stand(all.takers[0].get(), "empty");
+  REQUIRE_FALSE(all.OthersBefore(1));
+  REQUIRE(all.OthersBefore(1, "empty"));
+  all.Want(1, 1);
+  REQUIRE(all.OthersBefore(2));
+  REQUIRE_FALSE(all.OthersBefore(1));
 }
 
 TEST_CASE("whatever comes when, no waiter is passed over more often than there are others") {
@@ -93,7 +106,7 @@ TEST_CASE("a stream that is gone stands before nobody") {
   all.Want(0, 1);
   all.Want(1, 1);
   all.waiters.Remove(all.takers[0].get());
-  REQUIRE_FALSE(all.waiters.OthersStandBefore(all.takers[1].get()));
+  REQUIRE_FALSE(all.OthersBefore(1));
   REQUIRE(all.waiters.Waiting().at("unrolls") == 1);
 }
 
