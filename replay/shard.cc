@@ -257,6 +257,12 @@ absl::StatusOr<bool> Shard::CheckReader(std::string_view table, const Signature&
   return true;
 }
 
+void Shard::AddHooks(std::string_view table, TableHooks& hooks) {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  tables_[index]->AddHooks(hooks);
+}
+
 absl::Status Shard::Change(const TableOptions& options) {
   const std::size_t index = Index(options.name);
   if (index == options_.tables.size()) {

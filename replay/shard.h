@@ -128,6 +128,9 @@ class Shard {
   // table has no signature yet. REQUIRES: HasTable(table).
   absl::StatusOr<bool> CheckReader(std::string_view table, const Signature& reader) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Like Table::AddHooks; those of the journal are told first. The hooks must outlive the shard.
+  // REQUIRES: HasTable(table).
+  void AddHooks(std::string_view table, TableHooks& hooks) ABSL_LOCKS_EXCLUDED(mutex_);
   // Like Table::Change of the table that `options` names. Returns NOT_FOUND if there is none.
   absl::Status Change(const TableOptions& options) ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the tables in the order of ShardOptions::tables.

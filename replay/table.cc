@@ -109,7 +109,7 @@ absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) 
   }
   SpillSome();
   out_of_bytes_ = false;
-  if (hooks_ != nullptr) hooks_->OnChange();
+  hooks_.OnChange();
   return absl::OkStatus();
 }
 
@@ -130,14 +130,14 @@ double Table::CreditOf(const StoredItem& stored, const TableOptions& options) {
 absl::Status Table::Insert(std::shared_ptr<Item>& item) {
   if (seen_.Contains(item->id) || index_.Find(item->id)) {
     ++stats_.duplicates_total;
-    if (hooks_ != nullptr) hooks_->OnChange();
+    hooks_.OnChange();
     item.reset();
     return absl::OkStatus();
   }
   if (IsStale(item->oldest_version, current_version_, max_lag())) {
     ++stats_.evicted_stale_total;
     seen_.Add(item->id);
-    if (hooks_ != nullptr) hooks_->OnSeen(item->id);
+    hooks_.OnSeen(item->id);
     item.reset();
     return absl::OkStatus();
   }
@@ -155,7 +155,7 @@ absl::Status Table::Insert(std::shared_ptr<Item>& item) {
   const float priority = item->priority;
   const StoredItem stored{.item = std::move(item), .priority = priority};
   Store(handle, stored, now_);
-  if (hooks_ != nullptr) hooks_->OnInsert(handle, stored.item);
+  hooks_.OnInsert(handle, stored.item);
   SpillSome();
   return absl::OkStatus();
 }
@@ -168,7 +168,7 @@ absl::Status Table::Admit(const Signature& signature) {
   } else {
     ++stats_.refused_signatures_total;
   }
-  if (hooks_ != nullptr) hooks_->OnChange();
+  hooks_.OnChange();
   return status.ok() ? status : runtime::Annotate(status, "table " + options_.name);
 }
 
@@ -217,7 +217,7 @@ void Table::Exclude(const VersionRange& range) {
   }
   stats_.evicted_excluded_total += touched.size();
   for (const Handle handle : touched) Evict(handle);
-  if (hooks_ != nullptr) hooks_->OnChange();
+  hooks_.OnChange();
 }
 
 absl::Status Table::CheckFits(const Item& item) {
@@ -279,7 +279,7 @@ absl::Status Table::Update(const UnrollId& id, float priority) {
   sampler_->Update(*handle, priority);
   if (remover_) remover_->Update(*handle, priority);
   ++stats_.priority_updates_total;
-  if (hooks_ != nullptr) hooks_->OnUpdate(*handle, priority, stored.times_sampled);
+  hooks_.OnUpdate(*handle, priority, stored.times_sampled);
   return absl::OkStatus();
 }
 
@@ -302,12 +302,12 @@ std::optional<SampledItem> Table::Sample() {
                      .probability = choice.probability,
                      .table_size = items_.size(),
                      .times_sampled = ++stored.times_sampled,
-                     .hooked = hooks_ != nullptr || stored.written};
+                     .hooked = !hooks_.empty() || stored.written};
   limiter_.Sampled(stored.item->steps);
   stats_.sampled_lag_total += LagOf(stored.item->oldest_version);
   ++stats_.sampled_total;
   stats_.sampled_steps_total += stored.item->steps;
-  if (hooks_ != nullptr) hooks_->OnSample(choice.handle, stored.priority, stored.times_sampled);
+  hooks_.OnSample(choice.handle, stored.priority, stored.times_sampled);
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     sample.last = true;
     Remove(choice.handle);
@@ -339,7 +339,7 @@ std::shared_ptr<Item> Table::Remove(Handle handle) {
     if (spill_ != nullptr) spill_->Erase(handle);
   }
   out_of_bytes_ = false;
-  if (hooks_ != nullptr) hooks_->OnDelete(handle);
+  hooks_.OnDelete(handle);
   return stored.item;
 }
 
@@ -396,7 +396,7 @@ void Table::CountReads(std::size_t reads, runtime::Duration wait) {
 void Table::Lose(Handle handle) {
   ++stats_.lost_total;
   if (items_.contains(handle)) Evict(handle);
-  if (hooks_ != nullptr) hooks_->OnChange();
+  hooks_.OnChange();
 }
 
 std::uint32_t Table::max_lag() const {
@@ -409,7 +409,7 @@ void Table::SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_la
   const bool changed = current_version_ < current || stream_max_lag_ != max_lag;
   current_version_ = current;
   stream_max_lag_ = max_lag;
-  if (changed && hooks_ != nullptr) hooks_->OnChange();
+  if (changed) hooks_.OnChange();
   EvictStale();
 }
 

@@ -197,8 +197,9 @@ class Table {
     for (const auto& [handle, stored] : items_) visit(handle, stored);
   }
 
-  // Sets who is told of changes from now on; null tells nobody. `hooks` must outlive the table.
-  void SetHooks(TableHooks* hooks) { hooks_ = hooks; }
+  // Tells `hooks` of changes from now on, after those that were added before. They must outlive all
+  // other calls.
+  void AddHooks(TableHooks& hooks) { hooks_.Add(hooks); }
   // Sets what takes the payloads beyond memory_bytes from now on. Call it before the first Insert
   // where memory_bytes is set. `spill` must outlive the table.
   void SetSpill(Spill* spill) { spill_ = spill; }
@@ -253,7 +254,7 @@ class Table {
   // Null without a remover.
   const std::unique_ptr<Selector> remover_;
   ContentStore& contents_;
-  TableHooks* hooks_ = nullptr;
+  TableHookList hooks_;
   // Null until the table was restored. Until then all payloads are on disk already.
   Spill* spill_ = nullptr;
   RateLimiter limiter_;

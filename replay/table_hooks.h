@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "replay/item.h"
 #include "replay/selectors/selector.h"
@@ -28,6 +29,36 @@ class TableHooks {
   virtual void OnSeen(const UnrollId& id) = 0;
   // Something else of the table's state has changed: a version or a count.
   virtual void OnChange() = 0;
+};
+
+// The hooks of one table, each of which is told before the next one. Not thread-safe.
+class TableHookList final : public TableHooks {
+ public:
+  // `hooks` must outlive all other calls.
+  void Add(TableHooks& hooks) { all_.push_back(&hooks); }
+  bool empty() const { return all_.empty(); }
+
+  void OnInsert(Handle handle, const std::shared_ptr<const Item>& item) override {
+    for (TableHooks* const hooks : all_) hooks->OnInsert(handle, item);
+  }
+  void OnSample(Handle handle, float priority, std::uint32_t times_sampled) override {
+    for (TableHooks* const hooks : all_) hooks->OnSample(handle, priority, times_sampled);
+  }
+  void OnUpdate(Handle handle, float priority, std::uint32_t times_sampled) override {
+    for (TableHooks* const hooks : all_) hooks->OnUpdate(handle, priority, times_sampled);
+  }
+  void OnDelete(Handle handle) override {
+    for (TableHooks* const hooks : all_) hooks->OnDelete(handle);
+  }
+  void OnSeen(const UnrollId& id) override {
+    for (TableHooks* const hooks : all_) hooks->OnSeen(id);
+  }
+  void OnChange() override {
+    for (TableHooks* const hooks : all_) hooks->OnChange();
+  }
+
+ private:
+  std::vector<TableHooks*> all_;
 };
 
 }  // namespace shoal::replay

@@ -278,8 +278,10 @@ absl::Status DiskJournal::Start(ContentStore& contents,
   }
   contents.EndRestore();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    tables[i]->SetHooks(followers_[i].get());
-    if (followers_[i] != nullptr) tables[i]->SetSpill(followers_[i].get());
+    if (followers_[i] != nullptr) {
+      tables[i]->AddHooks(*followers_[i]);
+      tables[i]->SetSpill(followers_[i].get());
+    }
     if (spillers_[i] != nullptr) tables[i]->SetSpill(spillers_[i].get());
   }
   thread_ = runtime::Thread("replay-journal", [this] { Run(); });

@@ -72,6 +72,60 @@ TEST_CASE("a batch carries each content once a reader, and stops at its limits")
   REQUIRE(shard->stats().unused_content_bytes == shard->stats().content_bytes);
 }
 
+// Writes down what it is told, behind its name, in a list that others may share.
+class Notes final : public TableHooks {
+ public:
+  Notes(std::string name, std::vector<std::string>& list) : name_(std::move(name)), list_(list) {}
+
+  void OnInsert(Handle handle, const std::shared_ptr<const Item>&) override {
+    Note("insert", handle);
+  }
+  void OnSample(Handle handle, float, std::uint32_t) override { Note("sample", handle); }
+  void OnUpdate(Handle handle, float, std::uint32_t) override { Note("update", handle); }
+  void OnDelete(Handle handle) override { Note("delete", handle); }
+  void OnSeen(const UnrollId& id) override { Note("seen", id.environment_id); }
+  void OnChange() override { Note("change", 0); }
+
+ private:
+  void Note(const std::string& what, std::uint64_t number) {
+    list_.push_back(name_ + " " + what + " " + std::to_string(number));
+  }
+
+  const std::string name_;
+  std::vector<std::string>& list_;
+};
+
+TEST_CASE(
+    "all hooks of a table are told of each change, one after another, and of no other table") {
+  std::vector<std::string> told;
+  Notes first("a", told);
+  Notes second("b", told);
+  TableOptions other;
+  other.name = "other";
+  const auto shard = *Shard::Create({.tables = {{.max_times_sampled = 2}, other}, .contents = {}});
+  shard->AddHooks("unrolls", first);
+  shard->AddHooks("unrolls", second);
+  const auto insert = [&shard](std::uint64_t number, const std::string& table) {
+    auto item = ItemNumber(number, number);
+    REQUIRE(shard->Insert(table, item).ok());
+  };
+  insert(5, "unrolls");
+  insert(6, "unrolls");
+  insert(7, "other");
+  const PriorityUpdate update{.id = ItemNumber(6)->id, .priority = 2};
+  REQUIRE(shard->Update("unrolls", {&update, 1}) == 1);
+  const int reader = *shard->OpenReader();
+  REQUIRE(shard->Sample("unrolls", reader, 2, 1 << 20).samples.size() == 2);
+  shard->SetCurrentVersion("unrolls", {.epoch = 1, .step = 8}, 1);
+  insert(4, "unrolls");
+  std::vector<std::string> expected;
+  for (const char* const what : {"insert 0", "insert 1", "update 1", "sample 0", "sample 0",
+                                 "delete 0", "change 0", "delete 1", "seen 4"}) {
+    for (const char* const hooks : {"a ", "b "}) expected.push_back(std::string(hooks) + what);
+  }
+  REQUIRE(told == expected);
+}
+
 TEST_CASE("a full table has room again when its items are too old, though nobody samples") {
   doubles::ManualClock clock;
   const auto shard = *Shard::Create(
