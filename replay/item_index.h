@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "platform/runtime/clock.h"
 #include "replay/id_set.h"
 #include "replay/item.h"
 #include "replay/selectors/selector.h"
@@ -23,6 +24,8 @@ struct StoredItem {
   std::shared_ptr<Item> item;
   float priority = 0;
   std::uint32_t times_sampled = 0;
+  // Never before that of an item with a lesser handle.
+  runtime::TimePoint came{};
   // True if the spill has its payload or is about to write it.
   bool written = false;
 };

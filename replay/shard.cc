@@ -50,7 +50,7 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
       return runtime::InvalidArgument("table " + table.name + ": memory_bytes needs a disk");
     }
     SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
-    shard->SetTimeLocked(*made);
+    made->SetTime(clock.Now());
     shard->tables_.push_back(std::move(made));
   }
   if (shard->contents_.bounds_memory() && shard->journal_ == nullptr) {
@@ -230,7 +230,7 @@ absl::Status Shard::Insert(std::string_view table, std::shared_ptr<Item>& item) 
   SHOAL_RETURN_IF_ERROR(Ready(index));
   std::vector<std::shared_ptr<Item>> freed;
   const runtime::MutexLock lock(mutex_);
-  SetTimeLocked(*tables_[index]);
+  tables_[index]->SetTime(clock_.Now());
   const absl::Status status = tables_[index]->Insert(item);
   freed = TakeFreedLocked(*tables_[index]);
   if (status.ok()) inserted_[index] = clock_.Now();
@@ -313,7 +313,7 @@ std::size_t Shard::Room(std::string_view table) {
   if (index == options_.tables.size()) return 0;
   std::vector<std::shared_ptr<Item>> evicted;
   const runtime::MutexLock lock(mutex_);
-  SetTimeLocked(*tables_[index]);
+  tables_[index]->SetTime(clock_.Now());
   evicted = tables_[index]->TakeEvicted();
   if (!evicted.empty()) ChangedLocked();
   return Ready(index).ok() ? tables_[index]->room() : 0;
@@ -358,7 +358,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
   Table& source = *tables_[index];
-  SetTimeLocked(source);
+  source.SetTime(clock_.Now());
   evicted = source.TakeEvicted();
   batch.table = index;
   batch.reader = reader;
@@ -502,10 +502,6 @@ Wait Shard::SampleWaitOf(const Table& table) const {
   const bool on_disk = table.stats().disk_bytes > 0 || contents_.disk_bytes() > 0;
   const bool unreadable = on_disk && !journal_->readable();
   return unreadable ? Wait::kDisk : table.sample_wait();
-}
-
-void Shard::SetTimeLocked(Table& table) {
-  if (table.options().max_age > runtime::Duration::zero()) table.SetTime(clock_.Now());
 }
 
 void Shard::ChangedLocked() {

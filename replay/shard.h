@@ -220,7 +220,6 @@ class Shard {
   // Evicts an item from the table that holds the most bytes among those with a remover. Returns the
   // table, or null if there is none with an item.
   Table* EvictOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SetTimeLocked(Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ChangedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ShardOptions options_;

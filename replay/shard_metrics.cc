@@ -54,6 +54,12 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
               .title = "mean wait for a payload from disk",
               .over = "shoal_replay_reads_total"},
              {{"table", table.name}}),
+         .sampled_age_seconds =
+             &metrics.Counter({.name = "shoal_replay_sampled_age_seconds_total",
+                               .help = "Time for which items given out had been in the table",
+                               .title = "mean age of items given out",
+                               .over = "shoal_replay_sampled_total"},
+                              {{"table", table.name}}),
          .credit = &gauge("shoal_replay_credit_steps",
                           "Sampled steps that inserts have earned and are not used"),
          .lag = &gauge("shoal_replay_oldest_lag_steps",
@@ -122,6 +128,8 @@ void ShardMetrics::Update(const ShardStats& stats) {
     tables_[i].disk_bytes->Set(static_cast<double>(now.disk_bytes));
     tables_[i].read_wait_seconds->Increment(
         1e-6 * static_cast<double>(now.read_wait_us_total - last_[i].read_wait_us_total));
+    tables_[i].sampled_age_seconds->Increment(
+        1e-6 * static_cast<double>(now.sampled_age_us_total - last_[i].sampled_age_us_total));
     tables_[i].credit->Set(now.credit);
     tables_[i].lag->Set(static_cast<double>(now.oldest_lag));
     for (const Count& count : tables_[i].counts) {

@@ -34,6 +34,7 @@ class ShardMetrics {
     prometheus::Gauge* memory_bytes;
     prometheus::Gauge* disk_bytes;
     prometheus::Counter* read_wait_seconds;
+    prometheus::Counter* sampled_age_seconds;
     prometheus::Gauge* credit;
     prometheus::Gauge* lag;
     prometheus::Gauge* waiting_inserters;

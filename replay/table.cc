@@ -11,6 +11,11 @@ namespace {
 // The most bytes of payloads that a spill is given before it has written others.
 constexpr std::size_t kMostWritingBytes = std::size_t{16} << 20;
 
+std::uint64_t Microseconds(runtime::Duration duration) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(duration).count());
+}
+
 std::unique_ptr<Selector> Make(SelectorKind kind, const TableOptions& options, std::uint64_t seed) {
   return MakeSelector(kind, {.priority_exponent = options.priority_exponent, .seed = seed});
 }
@@ -89,12 +94,9 @@ absl::Status Table::Change(const TableOptions& options, runtime::TimePoint now) 
   SHOAL_RETURN_IF_ERROR(Check(options));
   SHOAL_RETURN_IF_ERROR(CheckChange(options_, options));
   limiter_.Change(options.limiter, CreditUnder(options));
-  const bool first_age = options_.max_age == runtime::Duration::zero();
   options_ = options;
-  if (options_.max_age == runtime::Duration::zero()) came_.clear();
   std::vector<Handle> used;
   for (const auto& [handle, stored] : items_) {
-    if (options_.max_age > runtime::Duration::zero() && first_age) came_.emplace(handle, now);
     if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
       used.push_back(handle);
     }
@@ -153,8 +155,8 @@ absl::Status Table::Insert(std::shared_ptr<Item>& item) {
   seen_.Add(item->id);
   const Handle handle = next_handle_++;
   const float priority = item->priority;
-  const StoredItem stored{.item = std::move(item), .priority = priority};
-  Store(handle, stored, now_);
+  const StoredItem stored{.item = std::move(item), .priority = priority, .came = now_};
+  Store(handle, stored);
   hooks_.OnInsert(handle, stored.item);
   SpillSome();
   return absl::OkStatus();
@@ -176,7 +178,7 @@ absl::Status Table::RestoreSignature(const Signature& signature) {
   return items_.empty() ? absl::OkStatus() : Admit(signature);
 }
 
-void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint came) {
+void Table::Store(Handle handle, const StoredItem& stored) {
   const Item& item = *stored.item;
   stats_.bytes += item.bytes();
   stats_.memory_bytes += item.bytes();
@@ -184,7 +186,6 @@ void Table::Store(Handle handle, const StoredItem& stored, runtime::TimePoint ca
   sampler_->Insert(handle, stored.priority);
   if (remover_) remover_->Insert(handle, stored.priority);
   by_version_.emplace(item.oldest_version, handle);
-  if (options_.max_age > runtime::Duration::zero()) came_.emplace_hint(came_.end(), handle, came);
   items_.emplace(handle, stored);
   index_.Add(handle);
 }
@@ -305,6 +306,7 @@ std::optional<SampledItem> Table::Sample() {
                      .hooked = !hooks_.empty() || stored.written};
   limiter_.Sampled(stored.item->steps);
   stats_.sampled_lag_total += LagOf(stored.item->oldest_version);
+  stats_.sampled_age_us_total += Microseconds(now_ - stored.came);
   ++stats_.sampled_total;
   stats_.sampled_steps_total += stored.item->steps;
   hooks_.OnSample(choice.handle, stored.priority, stored.times_sampled);
@@ -325,7 +327,6 @@ std::shared_ptr<Item> Table::Remove(Handle handle) {
   const StoredItem stored = std::move(found->second);
   items_.erase(found);
   by_version_.erase({stored.item->oldest_version, handle});
-  came_.erase(handle);
   sampler_->Remove(handle);
   if (remover_) remover_->Remove(handle);
   if (options_.max_times_sampled > 0) limiter_.Removed(stored.item->steps, stored.times_sampled);
@@ -389,8 +390,7 @@ std::shared_ptr<Item> Table::DropPayload(StoredItem& stored) {
 
 void Table::CountReads(std::size_t reads, runtime::Duration wait) {
   stats_.reads_total += reads;
-  stats_.read_wait_us_total += static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(wait).count());
+  stats_.read_wait_us_total += Microseconds(wait);
 }
 
 void Table::Lose(Handle handle) {
@@ -422,9 +422,10 @@ void Table::EvictStale() {
 
 void Table::SetTime(runtime::TimePoint now) {
   now_ = now;
-  while (!came_.empty() && now - came_.begin()->second > options_.max_age) {
+  if (options_.max_age == runtime::Duration::zero()) return;
+  while (!items_.empty() && now - items_.begin()->second.came > options_.max_age) {
     ++stats_.evicted_old_total;
-    Evict(came_.begin()->first);
+    Evict(items_.begin()->first);
   }
 }
 
@@ -531,8 +532,10 @@ void Table::Restore(const TableRecord& record) {
 absl::Status Table::Restore(Handle handle, const StoredItem& stored, runtime::Duration age) {
   SHOAL_RETURN_IF_ERROR(contents_.Acquire(*stored.item));
   next_handle_ = std::max(next_handle_, handle + 1);
-  const runtime::TimePoint came = now_ - age;
-  Store(handle, stored, came_.empty() ? came : std::max(came, came_.rbegin()->second));
+  StoredItem dated = stored;
+  dated.came = now_ - age;
+  if (!items_.empty()) dated.came = std::max(dated.came, items_.rbegin()->second.came);
+  Store(handle, dated);
   if (restores_credit_) limiter_.Restore(limiter_.credit() + CreditOf(stored, options_));
   if (options_.max_times_sampled > 0 && stored.times_sampled >= options_.max_times_sampled) {
     Evict(handle);

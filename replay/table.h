@@ -31,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -122,10 +121,9 @@ class Table {
   // Goes on with other options, and evicts the items that these do not allow. A table that holds
   // more than its new size evicts what the remover chooses; without a remover it takes no items
   // until enough have left. With a new samples_per_insert the credit is counted anew: it is what
-  // the items of a table with max_times_sampled have left, else 0. With a first max_age, items
-  // count as having come in `now`. Returns INVALID_ARGUMENT, and changes nothing, if options
-  // contradict each other, or if they change the name, a selector, priority_exponent, id_window or
-  // seed, or memory_bytes from or to 0.
+  // the items of a table with max_times_sampled have left, else 0. Returns INVALID_ARGUMENT, and
+  // changes nothing, if options contradict each other, or if they change the name, a selector,
+  // priority_exponent, id_window or seed, or memory_bytes from or to 0.
   absl::Status Change(const TableOptions& options, runtime::TimePoint now);
 
   // Moves `item` away if the status is OK, and leaves it unchanged otherwise:
@@ -168,8 +166,8 @@ class Table {
   // above 0 bounds staleness in addition to the option; if neither does, nothing is evicted.
   void SetCurrentVersion(const PolicyVersion& current, std::uint32_t max_lag);
 
-  // Evicts the items that are too old at this time, at which later items come in. Call it before
-  // Insert and Sample where max_age is set. REQUIRES: times do not go back.
+  // Evicts the items that are too old at this time, at which later items come in and are sampled.
+  // Call it before Insert and Sample. REQUIRES: times do not go back.
   void SetTime(runtime::TimePoint now);
 
   // Evicts the item that the remover chooses, so that its contents may leave. Returns false if
@@ -247,7 +245,7 @@ class Table {
   // Removes the item from everything except the content store.
   std::shared_ptr<Item> Remove(Handle handle);
   void Evict(Handle handle);
-  void Store(Handle handle, const StoredItem& stored, runtime::TimePoint came);
+  void Store(Handle handle, const StoredItem& stored);
 
   TableOptions options_;
   const std::unique_ptr<Selector> sampler_;
@@ -265,8 +263,6 @@ class Table {
   ItemIndex index_{items_};
   // Oldest version first.
   absl::btree_set<std::pair<PolicyVersion, Handle>> by_version_;
-  // When each item came in, oldest first. Empty without max_age.
-  std::map<Handle, runtime::TimePoint> came_;
   runtime::TimePoint now_{};
   std::vector<std::shared_ptr<Item>> evicted_;
   // The items whose payloads the spill was not given. Empty without memory_bytes.

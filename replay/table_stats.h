@@ -26,6 +26,8 @@ struct TableStats {
   std::uint64_t sampled_steps_total = 0;
   // The sum, over all samples, of the steps that the item was behind the current version.
   std::uint64_t sampled_lag_total = 0;
+  // The sum, over all samples, of the microseconds for which the item had been in the table.
+  std::uint64_t sampled_age_us_total = 0;
   std::uint64_t evicted_stale_total = 0;
   std::uint64_t evicted_for_room_total = 0;
   std::uint64_t evicted_old_total = 0;
@@ -68,6 +70,7 @@ inline constexpr std::pair<const char*, std::uint64_t TableStats::*> kTableCount
     {"reads", &TableStats::reads_total},
     {"read_wait_us", &TableStats::read_wait_us_total},
     {"sampled_lag", &TableStats::sampled_lag_total},
+    {"sampled_age_us", &TableStats::sampled_age_us_total},
     {"refused_signatures", &TableStats::refused_signatures_total},
     {"duplicates", &TableStats::duplicates_total},
     {"priority_updates", &TableStats::priority_updates_total},

@@ -111,9 +111,17 @@ UnrollChunker::UnrollChunker(const UnrollChunkerOptions& options, runtime::Metri
     : options_(options),
       encoder_(options.compression_level),
       plain_bytes_(metrics.Counter("shoal_inference_chunk_plain_bytes_total",
-                                   "Bytes of rows that were put into chunks")),
+                                   "Bytes of rows that were put into chunks",
+                                   {{"table", options.to.table}})),
       chunk_bytes_(metrics.Counter("shoal_inference_chunk_bytes_total",
-                                   "Bytes of the chunks they became")) {}
+                                   "Bytes of the chunks they became",
+                                   {{"table", options.to.table}})),
+      bytes_left_(metrics.Gauge({.name = "shoal_inference_chunk_bytes_left",
+                                 .help = "Bytes of all chunks so far, as a share of their rows'",
+                                 .unit = "share",
+                                 .title = "bytes of rows that compression leaves",
+                                 .draw = runtime::Draw::kLabels},
+                                {{"table", options.to.table}})) {}
 
 absl::Status UnrollChunker::Add(const Unroll& unroll, const std::string& signature) {
   Rows rows(unroll);
@@ -192,6 +200,9 @@ void UnrollChunker::Count() {
   };
   count(plain_bytes_, encoder_.plain_bytes_total(), counted_plain_bytes_);
   count(chunk_bytes_, encoder_.chunk_bytes_total(), counted_chunk_bytes_);
+  if (counted_plain_bytes_ == 0) return;
+  bytes_left_.Set(static_cast<double>(counted_chunk_bytes_) /
+                  static_cast<double>(counted_plain_bytes_));
 }
 
 }  // namespace shoal::inference

@@ -81,6 +81,7 @@ class UnrollChunker {
   std::deque<replay::client::ChunkedItem> ready_;
   prometheus::Counter& plain_bytes_;
   prometheus::Counter& chunk_bytes_;
+  prometheus::Gauge& bytes_left_;
   std::uint64_t counted_plain_bytes_ = 0;
   std::uint64_t counted_chunk_bytes_ = 0;
 };

@@ -402,27 +402,44 @@ TEST_CASE("new bounds of use, staleness and age hold for the items that are in")
   ContentStore contents({});
   TableOptions options{.max_times_sampled = 3};
   const auto table = MakeTable(contents, options);
+  const runtime::TimePoint start{std::chrono::seconds(50)};
+  table->SetTime(start);
   for (std::uint64_t i = 0; i < 3; ++i) REQUIRE(Insert(*table, ItemNumber(i, i)).ok());
   REQUIRE(table->Sample());
   options.max_times_sampled = 1;
-  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->Change(options, start).ok());
   REQUIRE(table->TakeEvicted().size() == 1);
   REQUIRE(table->stats().evicted_used_total == 1);
 
   table->SetCurrentVersion({.epoch = 1, .step = 5}, 0);
   REQUIRE(table->stats().oldest_lag == 4);
   options.max_staleness = 3;
-  REQUIRE(table->Change(options, {}).ok());
+  REQUIRE(table->Change(options, start).ok());
   REQUIRE(table->stats().evicted_stale_total == 1);
   REQUIRE(table->size() == 1);
 
-  const runtime::TimePoint now{std::chrono::seconds(50)};
   options.max_age = std::chrono::seconds(10);
-  REQUIRE(table->Change(options, now).ok());
-  table->SetTime(now + std::chrono::seconds(10));
+  REQUIRE(table->Change(options, start + std::chrono::seconds(4)).ok());
+  table->SetTime(start + std::chrono::seconds(10));
   REQUIRE(table->size() == 1);
-  table->SetTime(now + std::chrono::seconds(11));
+  table->SetTime(start + std::chrono::seconds(11));
   REQUIRE(table->size() == 0);
+}
+
+TEST_CASE("a table counts for how long the items that it gives have been in it") {
+  ContentStore contents({});
+  const auto table = MakeTable(contents, {.max_times_sampled = 2});
+  const runtime::TimePoint start{std::chrono::seconds(50)};
+  table->SetTime(start);
+  REQUIRE(Insert(*table, ItemNumber(1)).ok());
+  table->SetTime(start + std::chrono::seconds(3));
+  REQUIRE(Insert(*table, ItemNumber(2)).ok());
+  REQUIRE(table->Sample());
+  REQUIRE(table->stats().sampled_age_us_total == 3'000'000);
+  table->SetTime(start + std::chrono::seconds(10));
+  REQUIRE(table->Sample());
+  REQUIRE(table->Sample());
+  REQUIRE(table->stats().sampled_age_us_total == 3'000'000 + 10'000'000 + 7'000'000);
 }
 
 TEST_CASE("a change that contradicts itself or a fixed option changes nothing, and names it") {

@@ -149,6 +149,10 @@ TEST_CASE("an item waits for its chunk, and for nothing where each unroll ends o
     REQUIRE(chunker.ready().size() == (ends_chunks ? 2 : 1));
     chunker.Flush();
     REQUIRE(chunker.ready().size() == 2);
+    for (const char* const name : {"plain_bytes_total", "bytes_total", "bytes_left"}) {
+      REQUIRE(metrics.Text().find("shoal_inference_chunk_" + std::string(name) +
+                                  "{table=\"unrolls\"} ") != std::string::npos);
+    }
   }
 }
 
