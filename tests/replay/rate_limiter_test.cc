@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/rate_limiter.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
 
 #include "platform/runtime/random.h"
 
@@ -72,6 +75,77 @@ TEST_CASE("inserting and sampling never both wait, and keep the ratio") {
     }
     REQUIRE(sampled <= 3 * inserted + 20 + 16);
     REQUIRE(sampled >= 3 * inserted - 20 - 3 * 16);
+  }
+}
+
+// All that has happened, from which each answer is computed anew.
+struct Log {
+  struct Item {
+    std::uint32_t steps = 0;
+    std::uint32_t times_sampled = 0;
+    bool left = false;
+  };
+
+  std::vector<std::size_t> Present() const {
+    std::vector<std::size_t> present;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!items[i].left) present.push_back(i);
+    }
+    return present;
+  }
+  // What items in the table have earned, and those that left have used, less what was sampled.
+  double Credit(double ratio) const {
+    double earned = 0;
+    double sampled = 0;
+    for (const Item& item : items) {
+      const double uses = item.left ? std::min<double>(ratio, item.times_sampled) : ratio;
+      earned += uses * item.steps;
+      sampled += static_cast<double>(item.times_sampled) * item.steps;
+    }
+    return earned - sampled;
+  }
+
+  std::vector<Item> items;
+};
+
+TEST_CASE("a limiter says at each moment what a log of all that has happened says") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    INFO("seed " << seed);
+    runtime::Random random(seed);
+    // Parts of 64 are exact in both sums, so that even an equal credit and buffer compare alike.
+    const auto fraction = [&random](std::uint64_t below) {
+      return static_cast<double>(random.Below(below)) / 64;
+    };
+    const RateLimiterOptions options{.min_size = random.Below(6),
+                                     .samples_per_insert = fraction(64 * 5),
+                                     .error_buffer = fraction(64 * 80)};
+    const double ratio = options.samples_per_insert;
+    RateLimiter limiter(options);
+    Log log;
+    for (int i = 0; i < 400; ++i) {
+      const std::vector<std::size_t> present = log.Present();
+      const double credit = log.Credit(ratio);
+      const bool enough = !present.empty() && present.size() >= options.min_size;
+      const bool may_insert = ratio == 0 || !enough || credit <= options.error_buffer;
+      const bool may_sample = ratio == 0 || credit >= -options.error_buffer;
+      if (ratio > 0) REQUIRE(limiter.credit() == credit);
+      REQUIRE(limiter.HoldsEnough(present.size()) == enough);
+      REQUIRE(limiter.MayInsert(present.size()) == may_insert);
+      REQUIRE(limiter.MaySample() == may_sample);
+      const std::uint64_t choice = random.Below(8);
+      if (choice < 3 && may_insert) {
+        log.items.push_back({.steps = static_cast<std::uint32_t>(1 + random.Below(20))});
+        limiter.Inserted(log.items.back().steps);
+      } else if (choice < 7 && enough && may_sample) {
+        Log::Item& item = log.items[present[random.Below(present.size())]];
+        ++item.times_sampled;
+        limiter.Sampled(item.steps);
+      } else if (choice == 7 && !present.empty()) {
+        Log::Item& item = log.items[present[random.Below(present.size())]];
+        item.left = true;
+        limiter.Removed(item.steps, item.times_sampled);
+      }
+    }
   }
 }
 

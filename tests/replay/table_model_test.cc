@@ -20,6 +20,7 @@ namespace {
 struct Model {
   struct Held {
     Item item;
+    runtime::TimePoint came;
     std::uint32_t times = 0;
   };
 
@@ -39,6 +40,21 @@ struct Model {
                 items[at].item.steps;
     }
     items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+    out_of_bytes = false;
+  }
+  // Lets all items leave of which this is true.
+  template <typename Condition>
+  void LeaveIf(const Condition& condition) {
+    for (std::size_t i = items.size(); i-- > 0;) {
+      if (condition(items[i])) Leave(i);
+    }
+  }
+  // The table has evicted these items for room, one after another.
+  void LeaveForRoom(const std::vector<std::shared_ptr<Item>>& evicted) {
+    for (const auto& item : evicted) {
+      REQUIRE(Probability(*options.remover, item->id) > 0);
+      Leave(Find(item->id));
+    }
   }
   // Returns the probability with which a selector of `kind` must choose this item now.
   double Probability(SelectorKind kind, const UnrollId& chosen) const {
@@ -50,28 +66,55 @@ struct Model {
     return options.limiter.samples_per_insert > 0 && !items.empty() &&
            items.size() >= options.limiter.min_size && credit > options.limiter.error_buffer;
   }
+  bool HasRoomFor(std::size_t more) const {
+    return items.size() < options.max_size && bytes() + more <= options.max_bytes;
+  }
+  // Whether what is in is what the options allow.
+  bool Fits() const { return items.size() <= options.max_size && bytes() <= options.max_bytes; }
   absl::StatusCode Insert(const Item& item, const std::vector<std::shared_ptr<Item>>& evicted) {
     if (seen.contains(item.id)) return absl::StatusCode::kOk;
     if (IsStale(item.oldest_version, current, max_lag)) {
       seen.insert(item.id);
       return absl::StatusCode::kOk;
     }
-    if (Ahead()) return absl::StatusCode::kResourceExhausted;
-    const bool full = items.size() >= options.max_size;
-    if (full && !options.remover) return absl::StatusCode::kResourceExhausted;
-    if (full) {
-      REQUIRE(evicted.size() == 1);
-      REQUIRE(Probability(*options.remover, evicted[0]->id) > 0);
-      Leave(Find(evicted[0]->id));
+    if (Excluded(item)) return absl::StatusCode::kFailedPrecondition;
+    if (item.bytes() > options.max_bytes) return absl::StatusCode::kInvalidArgument;
+    if (!options.remover && !HasRoomFor(item.bytes())) {
+      out_of_bytes = out_of_bytes || items.size() < options.max_size;
+      return absl::StatusCode::kResourceExhausted;
     }
+    if (Ahead()) return absl::StatusCode::kResourceExhausted;
+    // No item leaves for room once there is enough.
+    if (!evicted.empty()) {
+      LeaveForRoom({evicted.begin(), evicted.end() - 1});
+      REQUIRE_FALSE(HasRoomFor(item.bytes()));
+      LeaveForRoom({evicted.end() - 1, evicted.end()});
+    }
+    REQUIRE(HasRoomFor(item.bytes()));
     seen.insert(item.id);
     credit += options.limiter.samples_per_insert * item.steps;
-    items.push_back({.item = item});
+    items.push_back({.item = item, .came = now});
     return absl::StatusCode::kOk;
   }
+  bool Excluded(const Item& item) const {
+    return std::ranges::any_of(excluded, [&item](const VersionRange& range) {
+      return range.Touches(item.oldest_version, item.newest_version);
+    });
+  }
+  void Exclude(const VersionRange& range) {
+    excluded.push_back(range);
+    LeaveIf([this](const Held& held) { return Excluded(held.item); });
+  }
+  // Items or bytes keep inserts out, where nothing makes room.
+  bool Full() const {
+    if (options.remover || items.empty()) return false;
+    const std::size_t mean = std::max<std::size_t>(1, bytes() / items.size());
+    return out_of_bytes || !HasRoomFor(mean);
+  }
   bool MaySample() const {
-    if (items.empty() || items.size() < options.limiter.min_size) return false;
-    if (!options.remover && items.size() >= options.max_size) return true;
+    if (items.empty()) return false;
+    if (Full()) return true;
+    if (items.size() < options.limiter.min_size) return false;
     return options.limiter.samples_per_insert <= 0 || credit >= -options.limiter.error_buffer;
   }
   void Sampled(const SampledItem& sample) {
@@ -89,9 +132,13 @@ struct Model {
   void SetCurrentVersion(const PolicyVersion& version) {
     if (version < current) return;
     current = version;
-    for (std::size_t i = items.size(); i-- > 0;) {
-      if (IsStale(items[i].item.oldest_version, current, max_lag)) Leave(i);
-    }
+    LeaveIf(
+        [this](const Held& held) { return IsStale(held.item.oldest_version, current, max_lag); });
+  }
+  void SetTime(runtime::TimePoint time) {
+    now = time;
+    if (options.max_age == runtime::Duration::zero()) return;
+    LeaveIf([this](const Held& held) { return now - held.came > options.max_age; });
   }
 
   TableOptions options;
@@ -107,14 +154,20 @@ struct Model {
       }
     }
     options = next;
-    for (std::size_t i = items.size(); i-- > 0;) {
-      if (options.max_times_sampled > 0 && items[i].times >= options.max_times_sampled) Leave(i);
-    }
+    LeaveIf([this](const Held& held) {
+      return options.max_times_sampled > 0 && held.times >= options.max_times_sampled;
+    });
+    SetTime(now);
+    out_of_bytes = false;
   }
 
   PolicyVersion current;
   std::uint32_t max_lag = 0;
   double credit = 0;
+  runtime::TimePoint now{};
+  std::vector<VersionRange> excluded;
+  // The last insert found too few bytes, and nothing has left since.
+  bool out_of_bytes = false;
 };
 
 constexpr std::uint32_t kMaxLag = 3;
@@ -127,6 +180,9 @@ TableOptions RandomOptions(runtime::Random& random) {
   options.sampler = kind();
   if (random.Below(2) == 0) options.remover = kind();
   options.max_size = 1 + random.Below(12);
+  // Between no item and more than fit by number.
+  if (random.Below(2) == 0) options.max_bytes = 500 + random.Below(12000);
+  if (random.Below(3) == 0) options.max_age = std::chrono::seconds(1 + random.Below(30));
   options.max_times_sampled = static_cast<std::uint32_t>(random.Below(5));
   options.limiter.min_size = random.Below(options.max_size + 1);
   const std::uint64_t most = options.max_times_sampled == 0 ? 4 : options.max_times_sampled;
@@ -162,21 +218,37 @@ TEST_CASE("a table does what a plain model does, whatever comes and whatever is 
     for (int i = 0; i < 3000; ++i) {
       if (random.Below(200) == 0) {
         const TableOptions next = Changed(table->options(), random);
-        if (table->Change(next, {}).ok()) {
+        if (table->Change(next, model.now).ok()) {
           model.Change(next);
           for (const auto& evicted : table->TakeEvicted()) {
-            const std::size_t at = model.Find(evicted->id);
-            if (at == model.items.size()) continue;
-            REQUIRE(model.items.size() > next.max_size);
-            model.Leave(at);
+            if (model.Find(evicted->id) == model.items.size()) continue;
+            REQUIRE_FALSE(model.Fits());
+            model.LeaveForRoom({evicted});
           }
-          REQUIRE((!next.remover || table->size() <= next.max_size));
+          REQUIRE((!next.remover || model.Fits()));
         }
+      }
+      if (random.Below(8) == 0) {
+        const runtime::TimePoint now = model.now + std::chrono::seconds(random.Below(4));
+        table->SetTime(now);
+        table->TakeEvicted();
+        model.SetTime(now);
+      }
+      if (random.Below(300) == 0) {
+        const std::uint64_t last = model.current.step + random.Below(3);
+        const VersionRange range{
+            .first = {.epoch = model.current.epoch, .step = last - std::min(last, random.Below(3))},
+            .last = {.epoch = model.current.epoch, .step = last}};
+        REQUIRE(table->CheckExclude(range).ok());
+        table->Exclude(range);
+        table->TakeEvicted();
+        model.Exclude(range);
       }
       const std::uint64_t choice = random.Below(9);
       if (choice < 4) {
-        auto item = ItemNumber(random.Below(1500), model.current.step + random.Below(2));
-        item->oldest_version.epoch = model.current.epoch;
+        auto item =
+            ItemNumber(random.Below(1500), model.current.step + random.Below(2), random.Below(600));
+        item->oldest_version.epoch = item->newest_version.epoch = model.current.epoch;
         item->oldest_version.step -= std::min(item->oldest_version.step, random.Below(6));
         item->steps = static_cast<std::uint32_t>(1 + random.Below(20));
         item->priority = static_cast<float>(random.Uniform());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A replay process with durable tables, larger than their memory, that is killed under load, again
-// and again. The proof
-// `./test --bars replay-kills` kills it more often.
+// A replay process with durable tables, some of them larger than their memory, that is killed under
+// load, again and again. The proof `./test --bars replay-kills` kills it more often.
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <memory>
@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/cluster/child_process.h"
 #include "platform/runtime/atomic_file.h"
@@ -30,12 +31,16 @@ namespace shoal::tests {
 namespace {
 
 constexpr std::uint32_t kSteps = 10;
-constexpr std::uint32_t kMostUses = 2;
+constexpr std::uint32_t kMostUses = 32;
 constexpr double kSamplesPerInsert = 1.5;
 constexpr double kErrorBuffer = 200;
 constexpr int kItemsPerMessage = 8;
 
-constexpr char kConfiguration[] = R"(
+using Steady = std::chrono::steady_clock;
+
+// Uses of "used" wait for the disk one by one, because its limiter counts them. Those of "blocks"
+// wait once for a block of four.
+constexpr char kAlways[] = R"(
 [[replay.table]]
 name = "kept"
 max_size = 1000000
@@ -46,17 +51,35 @@ durability = "always"
 name = "used"
 sampler = "uniform"
 max_size = 1000000
-max_times_sampled = 2
+max_times_sampled = 32
 memory_bytes = 65536
 samples_per_insert = 1.5
 error_buffer = 200
 durability = "always"
+
+[[replay.table]]
+name = "blocks"
+sampler = "uniform"
+max_size = 1000000
+max_times_sampled = 32
+min_size = 100
+durability = "always"
+)";
+
+constexpr std::chrono::milliseconds kWindow(100);
+constexpr char kBatch[] = R"(
+[[replay.table]]
+name = "batch"
+max_size = 1000000
+durability = "batch"
+batch_window_ms = 100
 )";
 
 // A replay process that comes back at the same address after a kill.
 class ReplayProcess {
  public:
-  ReplayProcess() : configuration_(folder_.Write("replay.toml", kConfiguration)) {
+  explicit ReplayProcess(const std::string& configuration)
+      : configuration_(folder_.Write("replay.toml", configuration)) {
     Start("127.0.0.1:0");
   }
 
@@ -109,23 +132,37 @@ class ReplayProcess {
   std::unique_ptr<cli::ChildProcess> process_;
 };
 
-proto::Item MakeItem(std::uint64_t number) {
+std::string PayloadOf(std::uint64_t number) {
+  return std::string(300, static_cast<char>('a' + number % 26));
+}
+
+proto::Item MakeItem(std::uint64_t number, const std::string& table) {
   proto::Item item;
   item.mutable_id()->set_environment_id(number);
-  item.set_table(number % 2 == 0 ? "kept" : "used");
+  item.set_table(table);
   item.mutable_oldest_version()->set_epoch(1);
   item.mutable_newest_version()->set_epoch(1);
   item.set_steps(kSteps);
-  item.set_payload(std::string(300, static_cast<char>('a' + number % 26)));
+  item.set_payload(PayloadOf(number));
   return item;
 }
 
-// Inserts items without end, and sends those that were not acknowledged again over a new stream.
+// An item that was acknowledged.
+struct Acknowledged {
+  std::uint64_t number = 0;
+  // Of which of the streams that followed each other.
+  int stream = 0;
+  Steady::time_point sent;
+  Steady::time_point answered;
+};
+
+// Inserts items without end into tables by turns, and sends those that were not acknowledged again
+// over a new stream.
 class Inserting {
  public:
-  explicit Inserting(const std::string& address)
-      : address_(address), thread_("inserting", [this] {
-          while (!stop_) OneStream();
+  Inserting(const std::string& address, std::vector<std::string> tables)
+      : address_(address), tables_(std::move(tables)), thread_("inserting", [this] {
+          for (; !stop_; ++stream_) OneStream();
         }) {}
   ~Inserting() { Stop(); }
 
@@ -134,8 +171,11 @@ class Inserting {
     if (thread_.joinable()) thread_.Join();
   }
   std::size_t acknowledged_count() const { return count_; }
-  // REQUIRES: stopped.
-  const std::set<std::uint64_t>& acknowledged() const { return acknowledged_; }
+  const std::string& TableOf(std::uint64_t number) const {
+    return tables_[number % tables_.size()];
+  }
+  // In the order of the answers. REQUIRES: stopped.
+  const std::vector<Acknowledged>& acknowledged() const { return acknowledged_; }
   std::uint64_t last() const { return next_ - 1; }
 
  private:
@@ -158,36 +198,45 @@ class Inserting {
       }
       while (waiting_.size() < kItemsPerMessage) waiting_.push_back(next_++);
       request.Clear();
-      for (const std::uint64_t number : waiting_) *request.add_items() = MakeItem(number);
+      for (const std::uint64_t number : waiting_) {
+        *request.add_items() = MakeItem(number, TableOf(number));
+      }
+      const Steady::time_point sent = Steady::now();
       alive = call->Write(request);
       for (int answers = 0; alive && answers < request.items_size();
            answers += reply.items_size()) {
         alive = call->Read(&reply);
         if (!alive) break;
         credit = reply.credit();
-        for (const proto::ItemStatus& status : reply.items()) Take(status);
+        for (const proto::ItemStatus& status : reply.items()) Take(status, sent);
       }
     }
     context.TryCancel();
   }
 
-  void Take(const proto::ItemStatus& status) {
+  void Take(const proto::ItemStatus& status, Steady::time_point sent) {
     if (status.code() != grpc::OK) return;
     const std::uint64_t number = status.id().environment_id();
-    acknowledged_.insert(number);
+    acknowledged_.push_back(
+        {.number = number, .stream = stream_, .sent = sent, .answered = Steady::now()});
     std::erase(waiting_, number);
     ++count_;
   }
 
   const std::string address_;
+  const std::vector<std::string> tables_;
   std::deque<std::uint64_t> waiting_;
   std::uint64_t next_ = 1;
-  std::set<std::uint64_t> acknowledged_;
+  int stream_ = 0;
+  std::vector<Acknowledged> acknowledged_;
   // Read by other threads while the thread runs.
   std::atomic<std::size_t> count_ = 0;
   std::atomic<bool> stop_ = false;
   runtime::Thread thread_;
 };
+
+// The numbers of the uses that came, by item.
+using Uses = std::map<std::uint64_t, std::multiset<std::uint32_t>>;
 
 // Samples from one table without end.
 class Sampling {
@@ -209,8 +258,9 @@ class Sampling {
   std::size_t count() const { return count_; }
   // The number of items that came with another payload than they had.
   std::size_t wrong() const { return wrong_; }
-  // The numbers of the uses that came, by item. REQUIRES: stopped.
-  const std::map<std::uint64_t, std::multiset<std::uint32_t>>& uses() const { return uses_; }
+  const std::string& table() const { return table_; }
+  // REQUIRES: stopped.
+  const Uses& uses() const { return uses_; }
 
  private:
   void OneStream() {
@@ -235,7 +285,7 @@ class Sampling {
       for (const proto::SampledItem& sample : reply.items()) {
         const std::uint64_t number = sample.item().id().environment_id();
         uses_[number].insert(sample.times_sampled());
-        if (sample.item().payload() != MakeItem(number).payload()) ++wrong_;
+        if (sample.item().payload() != PayloadOf(number)) ++wrong_;
         ++count_;
       }
       request.Clear();
@@ -248,7 +298,7 @@ class Sampling {
 
   const std::string address_;
   const std::string table_;
-  std::map<std::uint64_t, std::multiset<std::uint32_t>> uses_;
+  Uses uses_;
   std::atomic<std::size_t> count_ = 0;
   std::atomic<std::size_t> wrong_ = 0;
   std::atomic<bool> stop_ = false;
@@ -257,69 +307,149 @@ class Sampling {
   runtime::Thread thread_;
 };
 
-proto::InfoReply Info(const std::string& address) {
+proto::TableInfo Info(const std::string& address, const std::string& table) {
   const auto stub = proto::Replay::NewStub(transport::CreateChannel(address));
   grpc::ClientContext context;
   context.set_wait_for_ready(true);
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
   proto::InfoReply info;
   REQUIRE(stub->Info(&context, {}, &info).ok());
-  return info;
+  for (const proto::TableInfo& one : info.tables()) {
+    if (one.name() == table) return one;
+  }
+  FAIL("there is no table " << table);
+  return {};
 }
+
+void Configure(const std::string& address, const std::string& table, const std::string& setting) {
+  const auto stub = proto::Replay::NewStub(transport::CreateChannel(address));
+  grpc::ClientContext context;
+  proto::ConfigureRequest request;
+  request.set_table(table);
+  request.add_settings(setting);
+  proto::ConfigureReply reply;
+  REQUIRE(stub->Configure(&context, request, &reply).ok());
+}
+
+// Samples from a table until it is empty and all has come.
+Uses Drain(const std::string& address, const std::string& table) {
+  constexpr std::chrono::minutes kPatience(10);
+  const std::uint64_t before = Info(address, table).sampled_total();
+  Sampling sampling(address, table);
+  REQUIRE(doubles::Eventually(
+      [&] {
+        const proto::TableInfo info = Info(address, table);
+        return info.size() == 0 && sampling.count() >= info.sampled_total() - before;
+      },
+      kPatience));
+  sampling.Stop();
+  REQUIRE(sampling.wrong() == 0);
+  return sampling.uses();
+}
+
+int Kills() { return doubles::EnvironmentNumber("SHOAL_REPLAY_KILLS", 5); }
 
 TEST_CASE("a shard killed under load has every acknowledged item once, and gives none too often",
           "[replay_kills]") {
-  ReplayProcess replay;
+  ReplayProcess replay(kAlways);
   std::mt19937_64 random(1);
-  Inserting inserting(replay.address());
-  Sampling sampling(replay.address(), "used");
-  const int kills = doubles::EnvironmentNumber("SHOAL_REPLAY_KILLS", 5);
-  for (int kill = 0; kill < kills; ++kill) {
+  Inserting inserting(replay.address(), {"kept", "used", "blocks"});
+  Sampling used(replay.address(), "used");
+  Sampling blocks(replay.address(), "blocks");
+  for (int kill = 0; kill < Kills(); ++kill) {
     INFO("kill " << kill);
     const std::size_t acknowledged = inserting.acknowledged_count() + 1 + random() % 200;
-    const std::size_t sampled = sampling.count() + 1 + random() % 50;
+    const std::size_t used_sampled = used.count() + 1 + random() % 50;
+    const std::size_t blocks_sampled = blocks.count() + 1 + random() % 500;
     REQUIRE(doubles::Eventually([&] {
-      return inserting.acknowledged_count() >= acknowledged && sampling.count() >= sampled;
+      return inserting.acknowledged_count() >= acknowledged && used.count() >= used_sampled &&
+             blocks.count() >= blocks_sampled;
     }));
     replay.KillAndRestart();
   }
   inserting.Stop();
-  sampling.Stop();
+  used.Stop();
+  blocks.Stop();
   replay.StopAndRestart();
 
   // The limiter holds over all lives: what was given out stays within what was inserted.
-  const proto::InfoReply info = Info(replay.address());
-  const proto::TableInfo& used = info.tables(1);
-  REQUIRE(used.name() == "used");
-  REQUIRE(sampling.wrong() == 0);
-  REQUIRE(info.tables(0).disk_bytes() > 0);
-  REQUIRE(used.sampled_total() >= sampling.count());
-  REQUIRE(static_cast<double>(used.sampled_total() * kSteps) <=
-          kSamplesPerInsert * static_cast<double>(used.inserted_total() * kSteps) + kErrorBuffer +
-              kSteps);
-  for (const auto& [number, uses] : sampling.uses()) {
-    INFO("item " << number);
-    REQUIRE(uses.size() <= kMostUses);
-    REQUIRE(*uses.rbegin() <= kMostUses);
-    // Each use has a number of its own.
-    REQUIRE(std::set<std::uint32_t>(uses.begin(), uses.end()).size() == uses.size());
-  }
+  const proto::TableInfo limited = Info(replay.address(), "used");
+  REQUIRE(used.wrong() == 0);
+  REQUIRE(blocks.wrong() == 0);
+  REQUIRE(Info(replay.address(), "kept").disk_bytes() > 0);
+  REQUIRE(limited.sampled_total() >= used.count());
+  REQUIRE(static_cast<double>(limited.sampled_total() * kSteps) <=
+          kSamplesPerInsert * static_cast<double>(limited.inserted_total() * kSteps) +
+              kErrorBuffer + kSteps);
 
-  const std::size_t kept = info.tables(0).size();
-  Sampling draining(replay.address(), "kept");
-  REQUIRE(doubles::Eventually([&] { return draining.count() >= kept; }));
-  REQUIRE(doubles::Eventually([&] { return Info(replay.address()).tables(0).size() == 0; }));
-  draining.Stop();
-  REQUIRE(draining.wrong() == 0);
-  for (const auto& [number, uses] : draining.uses()) {
+  Configure(replay.address(), "used", "samples_per_insert=0");
+  Configure(replay.address(), "blocks", "min_size=1");
+  std::map<std::string, Uses> uses = {{"kept", Drain(replay.address(), "kept")},
+                                      {"used", Drain(replay.address(), "used")},
+                                      {"blocks", Drain(replay.address(), "blocks")}};
+  for (const auto& [number, numbers] : uses["kept"]) {
     INFO("item " << number);
     REQUIRE(number <= inserting.last());
-    REQUIRE(uses.size() == 1);
+    REQUIRE(numbers.size() == 1);
   }
-  for (const std::uint64_t number : inserting.acknowledged()) {
+  for (const Sampling* const sampling : {&used, &blocks}) {
+    Uses& all = uses[sampling->table()];
+    for (const auto& [number, numbers] : sampling->uses()) {
+      all[number].insert(numbers.begin(), numbers.end());
+    }
+    for (const auto& [number, numbers] : all) {
+      INFO("item " << number);
+      REQUIRE(number <= inserting.last());
+      REQUIRE(numbers.size() <= kMostUses);
+      REQUIRE(*numbers.rbegin() <= kMostUses);
+      // Each use has a number of its own.
+      REQUIRE(std::set<std::uint32_t>(numbers.begin(), numbers.end()).size() == numbers.size());
+    }
+  }
+  // So few uses are on their way at a kill that none can be all of an item's.
+  for (const Acknowledged& item : inserting.acknowledged()) {
+    INFO("item " << item.number);
+    REQUIRE(uses[inserting.TableOf(item.number)].contains(item.number));
+  }
+}
+
+TEST_CASE("a shard that writes batches loses at a kill at most what came within one window, last",
+          "[replay_kills]") {
+  ReplayProcess replay(kBatch);
+  std::mt19937_64 random(1);
+  Inserting inserting(replay.address(), {"batch"});
+  for (int kill = 0; kill < Kills(); ++kill) {
+    INFO("kill " << kill);
+    const std::size_t acknowledged = inserting.acknowledged_count() + 1 + random() % 2000;
+    REQUIRE(doubles::Eventually([&] { return inserting.acknowledged_count() >= acknowledged; }));
+    replay.KillAndRestart();
+  }
+  inserting.Stop();
+  replay.StopAndRestart();
+
+  const Uses left = Drain(replay.address(), "batch");
+  for (const auto& [number, numbers] : left) {
     INFO("item " << number);
-    if (number % 2 == 0) REQUIRE(draining.uses().contains(number));
+    REQUIRE(number <= inserting.last());
+    REQUIRE(numbers.size() == 1);
   }
+  // The last item that was acknowledged on each stream.
+  std::map<int, const Acknowledged*> last;
+  for (const Acknowledged& item : inserting.acknowledged()) last[item.stream] = &item;
+  std::set<int> losing;
+  std::size_t lost = 0;
+  for (const Acknowledged& item : inserting.acknowledged()) {
+    INFO("item " << item.number << " of stream " << item.stream);
+    if (left.contains(item.number)) {
+      REQUIRE_FALSE(losing.contains(item.stream));
+      continue;
+    }
+    ++lost;
+    losing.insert(item.stream);
+    REQUIRE(last[item.stream]->sent - item.answered <= kWindow);
+  }
+  // Otherwise the kills have shown nothing.
+  REQUIRE(lost > 0);
 }
 
 }  // namespace
