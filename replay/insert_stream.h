@@ -79,7 +79,8 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   std::set<std::string> Tables() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns how many items `table` takes from this stream now, without what others are promised.
   std::size_t RoomIn(const std::string& table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns how many items the client may send now: this stream's share of the room.
+  // Returns how many items the client may send now: this stream's share of the least room of all
+  // tables that its items have named, since the next item may be for any of them.
   std::uint32_t Credit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const InsertStreamOptions options_;
