@@ -16,7 +16,6 @@ import json
 import math
 import pathlib
 import re
-import shutil
 import signal
 import statistics
 import subprocess
@@ -25,6 +24,7 @@ import tomllib
 
 import placement_proofs
 import proof
+import replay_proofs
 from training_run import SHOAL, evaluate, number_in_line, train
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -169,31 +169,6 @@ def learning_short():
             pieces += learning_pieces(preset, task, bar, steps, 3, limit_seconds=60)
     return proof.Proof("learning-short", "three seeds of the short bars of learning; a minute (in CI: system_learning)",
                        pieces, groups)
-
-
-def measure_replay_size(folder, _):
-    """Returns the steps until the bar was reached and the best evaluation, the one that ended training included."""
-    rows = [json.loads(line) for line in (folder / "run/evaluations.jsonl").read_text().splitlines()]
-    line = json.loads((folder / "run/result.json").read_text())["line"]
-    reached = number_in_line("reached_steps", line) if "reached_steps=" in line else math.inf
-    return {"reached": reached, "best": max(row["return"] for row in rows),
-            "env_steps": number_in_line("env_steps", line)}
-
-
-def replay_size():
-    """How many environment steps DQN needs with tables of several sizes. It compares, so there are no bars."""
-    study = tomllib.loads((ROOT / "tests/bars/replay_size.toml").read_text())
-    pieces, groups = [], []
-    for transitions in study["transitions"]:
-        sets = [f"replay.table.0.max_size={transitions // study['unroll_length']}",
-                f"inference.unroll_length={study['unroll_length']}", *study["settings"]]
-        groups.append(proof.Group(f"{transitions}", len(study["seeds"])))
-        for seed in study["seeds"]:
-            command = train("cartpole", seed, "--preset", "dqn", "--minutes", "20",
-                            *(word for setting in sets for word in ("--set", setting)))
-            pieces.append(proof.Piece(f"{transitions}-{seed}", command, measure_replay_size))
-    return proof.Proof("replay-size", "in how many environment steps DQN learns CartPole with tables of replay of 1,000 to "
-                       "500,000 transitions, three seeds; twenty minutes (in CI: system_cartpole)", pieces, groups)
 
 
 def measure_curve(folder, _):
@@ -343,7 +318,7 @@ def all_proofs():
         learning(),
         learning_short(),
         *algorithms(),
-        replay_size(),
+        replay_proofs.size(),
         placement_proofs.placement(),
         placement_proofs.placement_tuning(),
         placement_proofs.placement_policy(),
@@ -367,20 +342,10 @@ def all_proofs():
                     [*test("system_replay_kills", {"SHOAL_REPLAY_KILLS": "200"}),
                      proof.Piece("power_cuts", ["build/tests/replay_durability_test", "[power_cuts]"],
                                  environment={"SHOAL_REPLAY_KILLS": "200"})]),
-        proof.Proof("replay-checkpoint", "a checkpoint of a table of 2 GB holds no lock for more than 20 ms and inserts and "
-                    "samples up no more than twice as long; five minutes (in CI: replay_durability)",
-                    [proof.Piece("2-gb", [*real_time(), "build/bin/bench_replay_durability", "--directory", "{folder}",
-                                          "--checkpoint-gb", "2", "--seconds", "5", "--rounds", "5"], measure_checkpoint,
-                                 {"longest_hold_ms": ("<=", 20), "insert_p999_ratio": ("<=", 2),
-                                  "sample_p999_ratio": ("<=", 2)})]),
-        replay_speed(),
-        replay_peers(),
-        proof.Proof("capacity", "a replay table of 8 GB with 1 GB of memory gives items nearly as fast as the disk reads; "
-                    "ten minutes (in CI: replay_durability)",
-                    [proof.Piece(sampler, ["build/bin/bench_replay_capacity", "--directory", "{folder}", "--sampler",
-                                           sampler, "--gigabytes", "8", "--memory-gigabytes", "1"], measure_capacity,
-                                 {"of_disk": (">=", share), "resident_of_memory": ("<=", 1.2)})
-                     for sampler, share in (("uniform", 0.7), ("fifo", 0.9))]),
+        replay_proofs.checkpoint(),
+        replay_proofs.speed(),
+        replay_proofs.peers(),
+        replay_proofs.capacity(),
     ]
 
 
@@ -436,83 +401,6 @@ def simulate():
                        "CI: cli)", pieces)
 
 
-def bench_replay(*words):
-    return ["build/bin/bench_replay", "--phases", "insert", "sample", "--seconds", "2", *words]
-
-
-def replay_speed():
-    """Rings against a socket's ceiling, and prioritized tables beside uniform ones, in turn."""
-    names = {"120-kb": 120 << 10, "3-mb": 3 << 20}
-    rings = [proof.Piece(f"rings-{name}", bench_replay("--bytes", str(size), "--shared-memory", "--rounds", "5"),
-                         measure_rings, {"insert_of_ceiling": (">=", 0.8), "sample_of_ceiling": (">=", 0.8)})
-             for name, size in names.items()]
-    turns = [["bash", "-euc", "for round in 1 2 3 4 5; do for selector in uniform prioritized; do "
-              + " ".join(bench_replay("--bytes", str(size), "--rounds", "1", "--selector", "$selector")) + "; done; done"]
-             for size in (4096, 120 << 10)]
-    selectors = [proof.Piece(f"prioritized-{name}", command, measure_selectors,
-                             {"insert_of_uniform": (">=", 0.85), "sample_of_uniform": (">=", 0.85)})
-                 for name, command in zip(("4-kb", "120-kb"), turns)]
-    together = [proof.Piece(f"together-{name}",
-                            ["build/bin/bench_replay", "--phases", "both", "--bytes", str(size), "--shared-memory"],
-                            measure_together) for name, size in names.items()]
-    memory = proof.Piece("memory-4-kb", bench_replay("--items", "262144", "--rounds", "1"), measure_memory,
-                         {"resident_per_payload": ("<=", 1.1)})
-    return proof.Proof("replay-speed", "payloads through shared memory come to .8 of what a socket carries one way, "
-                       "prioritized tables to .85 of uniform ones, and a gigabyte of small items takes a tenth more; five "
-                       "minutes on a machine that does nothing else (in CI: the bench is built)",
-                       [*rings, *together, *selectors, memory])
-
-
-# Each payload: how ours is reached, and how many times as many inserts and samples as dm-reverb's it should have.
-REVERB = {"4-kb": (4096, [], 3, 6), "120-kb": (120 << 10, ["--shared-memory"], 2, 2),
-          "3-mb": (3 << 20, ["--shared-memory"], 2, 2)}
-
-
-def replay_peers():
-    pieces = [proof.Piece(name, ["tests/bench/peers/replay.sh", "--bytes", str(size), "--phases", "insert", "sample", *flags],
-                          measure_peers, {"inserts": (">=", inserts), "samples": (">=", samples)})
-              for name, (size, flags, inserts, samples) in REVERB.items()]
-    return proof.Proof("replay-peers", "a shard takes and gives two to six times as many items as dm-reverb; ten minutes, and "
-                       "installs dm-reverb", pieces)
-
-
-def measure_peers(_, output):
-    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    ratios = {line["rate"]: line["ratio"] for line in lines if "ratio" in line}
-    return {"inserts": ratios["inserted_per_second"], "samples": ratios["sampled_per_second"]}
-
-
-def replay_lines(output):
-    return [json.loads(line) for line in output.splitlines() if line.startswith('{"bench":"replay_')]
-
-
-def measure_rings(_, output):
-    shares = {line["bench"]: line["ceiling_share"] for line in replay_lines(output) if line["shared_memory"]}
-    return {"insert_of_ceiling": shares["replay_insert"], "sample_of_ceiling": shares["replay_sample"]}
-
-
-def measure_together(_, output):
-    line = next(line for line in replay_lines(output) if line["shared_memory"])
-    return {"of_ceiling": line["ceiling_share"], "inserts": line["inserted_per_second"],
-            "samples": line["sampled_per_second"]}
-
-
-def measure_memory(_, output):
-    return {"resident_per_payload": replay_lines(output)[0]["resident_per_payload"]}
-
-
-def measure_selectors(_, output):
-    """Returns the medians, over the rounds, of the rates of prioritized tables by those of uniform ones."""
-    measured = {}
-    for phase, rate in (("insert", "inserted_per_second"), ("sample", "sampled_per_second")):
-        lines = [line for line in replay_lines(output) if line["bench"] == f"replay_{phase}"]
-        rates = {selector: [line[rate] for line in lines if line["selector"] == selector]
-                 for selector in ("uniform", "prioritized")}
-        ratios = [ours / other for ours, other in zip(rates["prioritized"], rates["uniform"], strict=True)]
-        measured[f"{phase}_of_uniform"] = statistics.median(ratios)
-    return measured
-
-
 def random_kills():
     """Ten runs with ten kills each, beside three without any."""
     return [proof.Piece(f"{kills}-kills-{seed}", ["build/tests/system_test", "[random_kills]", "-w", "NoTests"],
@@ -546,24 +434,6 @@ def measure_recovery(_, output):
 def measure_random_kills(_, output):
     line = output[output.rindex("killed kills="):].splitlines()[0]
     return {name: number_in_line(name, line) for name in ("kills", "greedy", "versions", "updates")}
-
-
-def measure_capacity(_, output):
-    line = json.loads(output[output.rindex('{"bench":"replay_capacity"'):].splitlines()[0])
-    return {name: line[name] for name in ("of_disk", "resident_of_memory", "samples_per_second", "inserts_per_second")}
-
-
-def real_time():
-    """Other programs preempt no thread that holds a lock, where the system allows this."""
-    command = ["chrt", "-r", "1"]
-    is_allowed = shutil.which("chrt") and subprocess.run([*command, "true"], capture_output=True).returncode == 0
-    return command if is_allowed else []
-
-
-def measure_checkpoint(_, output):
-    line = json.loads(output[output.rindex('{"bench":"replay_checkpoint"'):].splitlines()[0])
-    return {name: line[name] for name in ("longest_hold_ms", "longest_hold_alone_ms", "insert_p999_ratio",
-                                          "sample_p999_ratio", "checkpoint_seconds")}
 
 
 def measure_operations(_, output):

@@ -7,6 +7,7 @@ import unittest
 
 import bars
 import proof
+import replay_proofs
 
 
 class ProofTest(unittest.TestCase):
@@ -167,10 +168,10 @@ class BarsTest(unittest.TestCase):
         output = "".join(line % (phase, rate, number, selector, "false", "0.5") for uniform, prioritized in rounds
                          for selector, number in (("uniform", uniform), ("prioritized", prioritized))
                          for phase, rate in (("insert", "inserted_per_second"), ("sample", "sampled_per_second")))
-        self.assertEqual(bars.measure_selectors(None, output), {"insert_of_uniform": 0.9, "sample_of_uniform": 0.9})
+        self.assertEqual(replay_proofs.measure_selectors(None, output), {"insert_of_uniform": 0.9, "sample_of_uniform": 0.9})
         ways = [("insert", "true", "0.7"), ("insert", "false", "0.3"), ("sample", "true", "0.9"), ("sample", "false", "0.4")]
         output = "".join(line % (phase, "rate", 1, "uniform", shared, share) for phase, shared, share in ways)
-        self.assertEqual(bars.measure_rings(None, output), {"insert_of_ceiling": 0.7, "sample_of_ceiling": 0.9})
+        self.assertEqual(replay_proofs.measure_rings(None, output), {"insert_of_ceiling": 0.7, "sample_of_ceiling": 0.9})
 
     def test_a_run_that_missed_its_bar_tells_the_best_return_and_infinitely_many_steps(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -178,10 +179,10 @@ class BarsTest(unittest.TestCase):
             (pathlib.Path(folder) / "run/evaluations.jsonl").write_text('{"return": 30.5}\n{"return": 480}\n{"return": 9}\n')
             result = pathlib.Path(folder) / "run/result.json"
             result.write_text('{"line": "result greedy=9.0 env_steps=300000 seconds=3"}')
-            missed = bars.measure_replay_size(pathlib.Path(folder), "")
+            missed = replay_proofs.measure_size(pathlib.Path(folder), "")
             self.assertEqual((missed["reached"], missed["best"]), (float("inf"), 480))
             result.write_text('{"line": "result greedy=490.0 reached_steps=40000 env_steps=41000 seconds=3"}')
-            self.assertEqual(bars.measure_replay_size(pathlib.Path(folder), "")["reached"], 40000)
+            self.assertEqual(replay_proofs.measure_size(pathlib.Path(folder), "")["reached"], 40000)
 
     def test_retrieval_is_the_mean_over_vendors_of_evaluates_phrasings_and_own_words(self):
         with tempfile.TemporaryDirectory() as folder:
