@@ -3,7 +3,7 @@
 # Packs the tests and benches of devices, with the Debian libraries that they need, for a machine that has a GPU and
 # libtorch but nothing of this project.
 #
-#   deploy/device/pack.sh FOLDER       builds, and makes the folder (under 60 MB)
+#   deploy/device/pack.sh FOLDER       builds, and makes the folder; fails if it is above 60 MB
 #
 # There, with the site-packages folder that holds torch and nvidia:
 #
@@ -13,9 +13,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source deploy/install.sh
 folder="${1:?usage: deploy/device/pack.sh FOLDER}"
-programs=(build/tests/model_test build/tests/algorithms_test build/tests/language_training_test build-cuda/tests/nccl_test
+most_mb=60
+programs=(build/tests/model_test build/tests/algorithms_test build/tests/language_training_test
+  build/tests/tensor_parallel_test build-cuda/tests/nccl_test
   build/bin/bench_update build/bin/bench_pixels build/bin/bench_pretraining build/bin/bench_gpu)
-build release build model_test algorithms_test language_training_test bench_update bench_pixels bench_pretraining bench_gpu
+build release build model_test algorithms_test language_training_test tensor_parallel_test \
+  bench_update bench_pixels bench_pretraining bench_gpu
 install_nccl
 build cuda build-cuda nccl_test
 
@@ -29,4 +32,8 @@ ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
   grep -v -E '/(torch|nvidia)/|/(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|libresolv|libstdc\+\+|libgcc_s)\.so' |
   while read -r library; do cp -L "$library" "$folder/lib/"; done
 cp deploy/device/run.sh "$folder/run.sh"
-du -sh "$folder" >&2
+mkdir "$folder/captures"
+cp data/captures/openbmc-stock.tar.xz "$folder/captures/"
+size=$(du -s --block-size=1MB "$folder" | cut -f 1)
+[ "$size" -le "$most_mb" ] || fail "$folder has $size MB, more than $most_mb"
+say "$folder has $size MB"
