@@ -9,12 +9,17 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+struct CUevent_st {
+  int device = 0;
+};
 
 struct CUstream_st {
   int device = 0;
@@ -44,7 +49,7 @@ struct Allocation {
 std::mutex mutex;
 std::map<std::uintptr_t, Allocation> allocations;
 std::map<std::string, Group> groups;
-std::array<std::vector<std::function<void()>>, shoal::doubles::kGpus> queued;
+std::array<std::deque<std::function<bool()>>, shoal::doubles::kGpus> queued;
 std::size_t bytes_over_the_bus = 0;
 int groups_made = 0;
 
@@ -128,9 +133,14 @@ ncclResult_t Take(ncclComm_t rank, const Part& part, const Compute& compute, con
 
 namespace shoal::doubles {
 
-void QueueOnGpu(int gpu, std::function<void()> work) {
+void QueueOnGpu(int gpu, std::function<bool()> work) {
   const std::lock_guard lock(mutex);
   queued.at(static_cast<std::size_t>(gpu)).push_back(std::move(work));
+}
+
+void ForgetQueued(int gpu) {
+  const std::lock_guard lock(mutex);
+  queued.at(static_cast<std::size_t>(gpu)).clear();
 }
 
 std::size_t BytesOverTheBus() {
@@ -168,14 +178,33 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() {
-  std::vector<std::function<void()>> work;
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int) {
+  *event = new CUevent_st{.device = current};
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return event->device == current && stream == cudaStreamLegacy ? cudaSuccess
+                                                                : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  auto& work = queued.at(static_cast<std::size_t>(event->device));
+  std::function<bool()>* first = nullptr;
   {
     const std::lock_guard lock(mutex);
-    work.swap(queued.at(static_cast<std::size_t>(current)));
+    if (work.empty()) return cudaSuccess;
+    first = &work.front();
   }
-  for (const auto& one : work) one();
-  return cudaSuccess;
+  const bool done = (*first)();
+  const std::lock_guard lock(mutex);
+  if (done) work.pop_front();
+  return work.empty() ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
@@ -193,8 +222,6 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (stream->device != current) return cudaErrorInvalidResourceHandle;
   return stream->busy ? cudaErrorNotReady : cudaSuccess;
 }
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return cudaStreamQuery(stream); }
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   *address = std::malloc(std::max<std::size_t>(bytes, 1));

@@ -14,9 +14,11 @@ namespace shoal::doubles {
 
 inline constexpr int kGpus = 2;
 
-// Queues work on a GPU, as kernels of a stream that nobody else knows: it is done when somebody
-// waits for the GPU.
-void QueueOnGpu(int gpu, std::function<void()> work);
+// Queues work on a GPU's default stream. Each question whether an event behind it has come runs it
+// once more, until it returns that it is done.
+void QueueOnGpu(int gpu, std::function<bool()> work);
+// Forgets what is still queued. REQUIRES: nobody asks meanwhile.
+void ForgetQueued(int gpu);
 
 // How many bytes have gone from the host's memory to that of GPUs so far, or back.
 std::size_t BytesOverTheBus();

@@ -55,8 +55,8 @@ class GradientReducer {
   virtual std::int64_t rank() const = 0;
   virtual std::int64_t world_size() const = 0;
   // The GPU whose memory AllReduceSum, ReduceScatterSum and AllGather of floats take as they take
-  // the host's, or -1 where there is none. They wait for all work that was queued there, and end
-  // when theirs is done.
+  // the host's, or -1 where there is none. They wait for all work that was queued there on the
+  // default stream, and end when theirs is done.
   virtual std::int64_t gpu() const { return -1; }
 
   // Replaces each element by its sum (maximum, minimum) over the ranks.

@@ -31,6 +31,7 @@ absl::Status Check(ncclResult_t result, const char* what) {
 constexpr std::chrono::milliseconds kPeersEvery{10};
 // The time that a sum still has to come when another rank is gone, perhaps because it has its own.
 constexpr std::chrono::seconds kNcclLastTime{1};
+constexpr char kRankIsLate[] = "a rank did not come in time";
 
 // CUDA keeps the device that calls refer to for each thread. This makes it `device` until its end.
 class OnDevice {
@@ -70,6 +71,7 @@ class NcclReducer final : public GradientReducer {
     const OnDevice on_device(device_);
     if (communicator_ != nullptr) ncclCommAbort(communicator_);
     if (staging_ != nullptr) cudaFree(staging_);
+    if (queued_ != nullptr) cudaEventDestroy(queued_);
     if (stream_ != nullptr) cudaStreamDestroy(stream_);
   }
 
@@ -77,6 +79,8 @@ class NcclReducer final : public GradientReducer {
     const OnDevice on_device(device_);
     SHOAL_RETURN_IF_ERROR(on_device.status());
     SHOAL_RETURN_IF_ERROR(Check(cudaStreamCreate(&stream_), "cudaStreamCreate"));
+    SHOAL_RETURN_IF_ERROR(Check(cudaEventCreateWithFlags(&queued_, cudaEventDisableTiming),
+                                "cudaEventCreateWithFlags"));
     ncclUniqueId id{};
     if (rank() == 0) SHOAL_RETURN_IF_ERROR(Check(ncclGetUniqueId(&id), "ncclGetUniqueId"));
     SHOAL_RETURN_IF_ERROR(sockets_->Broadcast(std::as_writable_bytes(std::span(&id, 1))));
@@ -170,22 +174,30 @@ class NcclReducer final : public GradientReducer {
   absl::Status Staged(const std::vector<Piece>& up, const std::vector<Piece>& down,
                       const char* what, const Enqueue& enqueue) {
     SHOAL_RETURN_IF_ERROR(failure_);
+    const Deadline deadline = After(options_.call_timeout);
     const OnDevice on_device(device_);
     failure_ = on_device.status();
-    if (failure_.ok()) failure_ = TryStaged(up, down, what, enqueue);
+    if (failure_.ok()) failure_ = AwaitQueued(deadline);
+    const bool begun = failure_.ok();
+    if (begun) failure_ = TryStaged(up, down, what, enqueue, deadline);
     if (failure_.ok()) return failure_;
     sockets_->Abort(failure_);
-    // Only aborting the communicator ends kernels that wait for another rank.
-    ncclCommAbort(std::exchange(communicator_, nullptr));
+    // Only aborting the communicator ends kernels that wait for another rank. Where there are none
+    // it would wait for a GPU that may hang.
+    if (begun) ncclCommAbort(std::exchange(communicator_, nullptr));
     return failure_;
+  }
+
+  // Waits for what the caller has queued, which may still write the array.
+  absl::Status AwaitQueued(Deadline deadline) {
+    SHOAL_RETURN_IF_ERROR(Check(cudaEventRecord(queued_, cudaStreamLegacy), "cudaEventRecord"));
+    return Await([this] { return cudaEventQuery(queued_); }, deadline,
+                 "what was queued on the GPU did not end in time");
   }
 
   template <typename Enqueue>
   absl::Status TryStaged(const std::vector<Piece>& up, const std::vector<Piece>& down,
-                         const char* what, const Enqueue& enqueue) {
-    const Deadline deadline = After(options_.call_timeout);
-    // What the caller has queued on streams of its own may still write the array.
-    SHOAL_RETURN_IF_ERROR(Check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"));
+                         const char* what, const Enqueue& enqueue, Deadline deadline) {
     SHOAL_RETURN_IF_ERROR(MakeRoom(up, down));
     for (const Piece& piece : up) {
       SHOAL_RETURN_IF_ERROR(Check(cudaMemcpyAsync(At(piece.place), piece.bytes.data(),
@@ -202,16 +214,23 @@ class NcclReducer final : public GradientReducer {
                                                   piece.bytes.size(), cudaMemcpyDefault, stream_),
                                   "copy from the device"));
     }
-    return Check(cudaStreamSynchronize(stream_), "copy from the device");
+    return down.empty() ? absl::OkStatus() : AwaitStream(deadline);
   }
 
   absl::Status AwaitStream(Deadline deadline) {
+    return Await([this] { return cudaStreamQuery(stream_); }, deadline, kRankIsLate);
+  }
+
+  // Waits until `query` no longer says that the GPU is not ready. `late` says what was waited for
+  // when the time is over.
+  template <typename Query>
+  absl::Status Await(const Query& query, Deadline deadline, const char* late) {
     absl::Status lost;
     for (;;) {
-      const cudaError_t state = cudaStreamQuery(stream_);
-      if (state != cudaErrorNotReady) return Check(state, "cudaStreamQuery");
+      const cudaError_t state = query();
+      if (state != cudaErrorNotReady) return Check(state, "work on the GPU");
       SHOAL_RETURN_IF_ERROR(Settle(deadline));
-      const absl::Status seen = Look(deadline);
+      const absl::Status seen = Look(deadline, late);
       if (seen.ok()) continue;
       if (lost.ok()) {
         lost = seen;
@@ -233,10 +252,10 @@ class NcclReducer final : public GradientReducer {
   }
 
   // Returns an error when the time is over or another rank has failed.
-  absl::Status Look(Deadline deadline) {
+  absl::Status Look(Deadline deadline, const char* late = kRankIsLate) {
     std::this_thread::yield();
     const auto now = std::chrono::steady_clock::now();
-    if (now >= deadline) return absl::DeadlineExceededError("a rank did not come in time");
+    if (now >= deadline) return absl::DeadlineExceededError(late);
     if (now < next_look_) return absl::OkStatus();
     next_look_ = now + kPeersEvery;
     return sockets_->CheckPeers();
@@ -262,6 +281,7 @@ class NcclReducer final : public GradientReducer {
   const int device_;
   const GroupOptions options_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t queued_ = nullptr;
   ncclComm_t communicator_ = nullptr;
   void* staging_ = nullptr;
   std::size_t capacity_ = 0;

@@ -6,6 +6,10 @@
 // each element once and sends the result out. Calls may come from any thread, whatever device CUDA
 // has for it, and leave it that device. NCCL never tells one rank that another has failed or hangs,
 // so the ranks' sockets stay open and a call checks them while it waits.
+//
+// A call waits first for what was queued on the GPU's default stream, where torch computes, and on
+// streams that wait for that one. A GPU that hangs there makes the call end with DEADLINE_EXCEEDED;
+// CUDA may then hold the destructor until the process is killed.
 #pragma once
 
 #include <memory>

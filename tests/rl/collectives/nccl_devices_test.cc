@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -54,14 +55,15 @@ class GpuArray {
 };
 
 absl::StatusOr<std::unique_ptr<GradientReducer>> Join(const RankEnvironment& group,
-                                                      std::size_t rank) {
+                                                      std::size_t rank,
+                                                      const GroupOptions& options) {
   SHOAL_ASSIGN_OR_RETURN(auto sockets,
-                         SocketReducer::Create(doubles::MemberOf(group, rank), kPatientGroup));
-  return CreateNcclReducer(std::move(sockets), static_cast<int>(rank), kPatientGroup);
+                         SocketReducer::Create(doubles::MemberOf(group, rank), options));
+  return CreateNcclReducer(std::move(sockets), static_cast<int>(rank), options);
 }
 
 // Runs `work` as two ranks, each on its GPU, on threads that did not join.
-void RunOnTwoGpus(const doubles::RankWork& work) {
+void RunOnTwoGpus(const doubles::RankWork& work, const GroupOptions& options = kPatientGroup) {
   const RankEnvironment group = doubles::NewGroup(2);
   std::vector<absl::Status> ends(2);
   std::vector<std::unique_ptr<GradientReducer>> reducers(2);
@@ -72,7 +74,7 @@ void RunOnTwoGpus(const doubles::RankWork& work) {
     second.join();
   };
   each([&](std::size_t rank) {
-    auto joined = Join(group, rank);
+    auto joined = Join(group, rank, options);
     ends[rank] = joined.status();
     if (joined.ok()) reducers[rank] = *std::move(joined);
   });
@@ -130,11 +132,36 @@ TEST_CASE(
 TEST_CASE("a sum waits for what is still to be computed on the GPU") {
   RunOnTwoGpus([](std::size_t rank, GradientReducer& reducer) -> absl::Status {
     GpuArray values(static_cast<int>(rank), {0, 0});
-    doubles::QueueOnGpu(static_cast<int>(rank), [&] { values.Fill({5, 7}); });
+    doubles::QueueOnGpu(static_cast<int>(rank), [&, asked = 0]() mutable {
+      if (++asked < 3) return false;
+      values.Fill({5, 7});
+      return true;
+    });
     SHOAL_RETURN_IF_ERROR(reducer.AllReduceSum(values.span()));
     return values.values() == std::vector<float>{10, 14} ? absl::OkStatus()
                                                          : runtime::Internal("a wrong sum");
   });
+}
+
+TEST_CASE("a GPU that hangs before a sum ends the call in time, with a reason, on every rank") {
+  GroupOptions impatient = kPatientGroup;
+  impatient.call_timeout = std::chrono::seconds(1);
+  std::vector<absl::Status> sums(2);
+  const auto begin = std::chrono::steady_clock::now();
+  RunOnTwoGpus(
+      [&](std::size_t rank, GradientReducer& reducer) {
+        if (rank == 0) doubles::QueueOnGpu(0, [] { return false; });
+        std::vector<float> values = {1};
+        sums[rank] = reducer.AllReduceSum(std::span<float>(values));
+        return absl::OkStatus();
+      },
+      impatient);
+  doubles::ForgetQueued(0);
+  REQUIRE(std::chrono::steady_clock::now() - begin <
+          impatient.call_timeout + std::chrono::seconds(4));
+  REQUIRE(absl::IsDeadlineExceeded(sums[0]));
+  REQUIRE(doubles::Mentions(sums[0], "queued on the GPU"));
+  REQUIRE_FALSE(sums[1].ok());
 }
 
 TEST_CASE("a group over NCCL has the GPUs that are found for its processes, or ends with why") {
