@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "rl/model/candidate_table_tensors.h"
@@ -185,19 +186,21 @@ at::Tensor Doubles(std::span<const float> values) {
 }
 
 void MoveTo(at::Device device, BatchTensors& tensors) {
-  if (device.is_cpu()) return;
-  const auto move = [device](at::Tensor& tensor) {
-    if (tensor.defined()) tensor = tensor.to(device);
-  };
-  for (at::Tensor* const tensor :
-       {&tensors.observation, &tensors.embeddings, &tensors.past_requests, &tensors.mark_counts,
-        &tensors.core_state, &tensors.alive, &tensors.illegal, &tensors.box_action,
-        &tensors.behaviour_log_probability, &tensors.value, &tensors.weight,
-        &tensors.current_weight, &tensors.importance}) {
-    move(*tensor);
-  }
-  for (at::Tensor& content : tensors.contents) move(content);
-  for (at::Tensor& cosines : tensors.candidates.cosines) move(cosines);
+  std::vector<at::Tensor*> all = {
+      &tensors.observation, &tensors.embeddings, &tensors.past_requests,
+      &tensors.mark_counts, &tensors.core_state, &tensors.alive,
+      &tensors.illegal,     &tensors.box_action, &tensors.behaviour_log_probability,
+      &tensors.value,       &tensors.weight,     &tensors.current_weight,
+      &tensors.importance,  &tensors.action};
+  for (at::Tensor& content : tensors.contents) all.push_back(&content);
+  for (at::Tensor& cosines : tensors.candidates.cosines) all.push_back(&cosines);
+  model::MoveTogether(all, device);
+}
+
+std::vector<std::int64_t> AllRows(std::int64_t rows) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 // A core's state may be of older parameters than the row that it leads to.
@@ -227,10 +230,17 @@ model::NetworkInputs BatchTensors::Select(const model::PolicySpec& spec,
   return inputs;
 }
 
-at::Tensor Indices(std::span<const std::int64_t> values, at::Device device) {
-  auto* const data = const_cast<std::int64_t*>(values.data());
-  return at::from_blob(data, {static_cast<std::int64_t>(values.size())}, at::kLong)
-      .to(device, at::kLong, /*non_blocking=*/false, /*copy=*/true);
+IndexList IndexList::Of(std::span<const std::int64_t> values, at::Device device) {
+  return {.host = values, .device = model::CopyUp(values, device)};
+}
+
+IndexList IndexList::At(std::span<const std::int64_t> part) const {
+  IndexList some{.host = part, .device = {}};
+  if (device.defined()) {
+    some.device =
+        device.narrow(0, part.data() - host.data(), static_cast<std::int64_t>(part.size()));
+  }
+  return some;
 }
 
 std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
@@ -244,12 +254,15 @@ std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,
 }
 
 TargetTensors::TargetTensors(const Targets& targets, at::Device device)
-    : advantage(Doubles(targets.advantage).to(device)), value(Doubles(targets.value).to(device)) {
+    : advantage(Doubles(targets.advantage)), value(Doubles(targets.value)) {
   const auto rows = static_cast<std::int64_t>(targets.value.size());
-  if (!targets.intrinsic.empty()) intrinsic = Doubles(targets.intrinsic).to(device);
-  if (targets.quantile.empty()) return;
-  quantile = Doubles(targets.quantile).view({rows, -1}).to(device);
-  fraction = model::OnDevice(targets.fraction, device).view({rows, -1});
+  if (!targets.intrinsic.empty()) intrinsic = Doubles(targets.intrinsic);
+  if (!targets.quantile.empty()) {
+    quantile = Doubles(targets.quantile).view({rows, -1});
+    fraction = Copy(targets.fraction, {static_cast<std::int64_t>(targets.fraction.size())})
+                   .view({rows, -1});
+  }
+  model::MoveTogether({&advantage, &value, &intrinsic, &quantile, &fraction}, device);
 }
 
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
@@ -288,6 +301,8 @@ BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec&
     tensors.current_weight = Doubles(WeightOfCurrentRows(batch, weight));
   }
   tensors.importance = Doubles(ImportanceOfRows(batch));
+  std::vector<std::int64_t> actions = RecordedActions(batch, AllRows(rows));
+  tensors.action = at::from_blob(actions.data(), {rows}, at::kLong).clone();
   MoveTo(device, tensors);
   return tensors;
 }

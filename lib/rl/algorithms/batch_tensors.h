@@ -57,13 +57,24 @@ struct BatchTensors {
   at::Tensor current_weight;
   // The importance weight of each row's column.
   at::Tensor importance;
+  // What RecordedActions says of each row, [(T + 1) * B], int64.
+  at::Tensor action;
 
   // Returns the network's inputs for `rows`, which lie on the tensors' device.
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
-// Returns the numbers as a tensor of its own on `device`, [N], int64.
-at::Tensor Indices(std::span<const std::int64_t> values, at::Device device);
+// Row numbers, columns or actions on the host, which are borrowed, and the same on the device that
+// computes.
+struct IndexList {
+  // Copies them to the device.
+  static IndexList Of(std::span<const std::int64_t> values, at::Device device);
+  // Returns those of `part`, which lies in `host`.
+  IndexList At(std::span<const std::int64_t> part) const;
+
+  std::span<const std::int64_t> host;
+  at::Tensor device;  // [N], int64
+};
 
 // Returns the recorded actions of `rows`. A bootstrap row and a row of weight 0 may have none and
 // get 0.
@@ -90,7 +101,8 @@ enum class EvaluatedRows {
   kAll,
 };
 
-// Makes the tensors on `device`; `weight` is [T * B]. REQUIRES: batch.Validate(spec) is OK.
+// Makes the tensors, which travel to `device` in one copy; `weight` is [T * B]. REQUIRES:
+// batch.Validate(spec) is OK.
 BatchTensors MakeBatchTensors(const UnrollBatch& batch, const model::PolicySpec& spec,
                               std::span<const float> weight, EvaluatedRows evaluated,
                               at::Device device);

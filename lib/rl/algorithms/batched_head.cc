@@ -2,6 +2,7 @@
 #include "rl/algorithms/batched_head.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
@@ -23,8 +24,9 @@ at::Tensor At(const at::Tensor& numbers, const at::Tensor& action) {
 
 // Takes numbers [R, W] and actions [R]. The result carries gradients.
 HeadRows RowsOf(const at::Tensor& numbers, const at::Tensor& action,
-                std::span<const std::int64_t> positions, HeadOutput output) {
-  HeadRows rows{.positions = positions};
+                std::span<const std::int64_t> positions, const at::Tensor& where,
+                HeadOutput output) {
+  HeadRows rows{.positions = positions, .where = where};
   if (output == HeadOutput::kLogits) {
     const at::Tensor log_probability = numbers.sub(at::logsumexp(numbers, {1}, /*keepdim=*/true));
     const at::Tensor chosen = At(log_probability, action);
@@ -91,22 +93,22 @@ at::Tensor BatchedHead::Keys(const model::CandidateTable& table) const {
 }
 
 BatchedHead::Derivatives BatchedHead::Run(const UnrollBatch& batch, const BatchTensors& tensors,
-                                          std::span<const std::int64_t> rows,
-                                          std::span<const std::int64_t> actions, const Rows& inputs,
-                                          HeadOutput output, const HeadLoss& loss) {
+                                          const IndexList& rows, const IndexList& actions,
+                                          const Rows& inputs, HeadOutput output,
+                                          const HeadLoss& loss) {
   Derivatives derivatives;
   const at::Device device = inputs.head.device();
   if (tensors.candidates.catalogs.empty() && !tensors.candidates.rows.empty()) return derivatives;
   if (tensors.candidates.catalogs.empty()) {
     at::Tensor numbers = inputs.head;
     if (tensors.illegal.defined()) {
-      numbers = numbers.masked_fill(tensors.illegal.index_select(0, Indices(rows, device)),
-                                    model::kIllegalLogit);
+      numbers =
+          numbers.masked_fill(tensors.illegal.index_select(0, rows.device), model::kIllegalLogit);
     }
-    std::vector<std::int64_t> positions(rows.size());
+    std::vector<std::int64_t> positions(rows.host.size());
     std::iota(positions.begin(), positions.end(), 0);
-    AddLoss(RowsOf(numbers, Indices(actions, device), positions, output), output, loss,
-            derivatives);
+    const at::Tensor where = at::arange(numbers.size(0), actions.device.options());
+    AddLoss(RowsOf(numbers, actions.device, positions, where, output), output, loss, derivatives);
     return derivatives;
   }
 
@@ -114,13 +116,13 @@ BatchedHead::Derivatives BatchedHead::Run(const UnrollBatch& batch, const BatchT
   std::vector<Group> groups(candidates.catalogs.size());
   std::vector<std::vector<model::CandidateBatchRow>> group_rows(groups.size());
   std::vector<std::vector<std::int64_t>> group_actions(groups.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(rows[i]);
+  for (std::size_t i = 0; i < rows.host.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows.host[i]);
     const RowSimilarity& similarity = candidates.rows[row];
     if (similarity.catalog < 0) continue;
     const auto catalog = static_cast<std::size_t>(similarity.catalog);
     groups[catalog].positions.push_back(static_cast<std::int64_t>(i));
-    group_actions[catalog].push_back(actions[i]);
+    group_actions[catalog].push_back(actions.host[i]);
     model::CandidateBatchRow of_row{
         .table = batch.tables[static_cast<std::size_t>(batch.catalog[row])].get(),
         .goal = similarity.goal,
@@ -155,8 +157,8 @@ BatchedHead::Derivatives BatchedHead::Run(const UnrollBatch& batch, const BatchT
          .cosines = candidates.cosines[catalog],
          .keys = Keys(*candidates.catalogs[catalog]),
          .appended_keys = group.candidates->AppendedKeys(arrays, keys)});
-    AddLoss(RowsOf(logits, arrays.Get(group.action, {count}), group.positions, output), output,
-            loss, derivatives);
+    AddLoss(RowsOf(logits, arrays.Get(group.action, {count}), group.positions, which, output),
+            output, loss, derivatives);
   }
   return derivatives;
 }

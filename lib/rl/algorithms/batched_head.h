@@ -41,9 +41,9 @@ class BatchedHead {
   // Calls `loss` until each row was seen once, without gradients, and returns what it answered.
   // `rows` [R] are row numbers of the batch and `actions` [R] an action of each; rows with
   // candidates but without a similarity are skipped.
-  Derivatives Run(const UnrollBatch& batch, const BatchTensors& tensors,
-                  std::span<const std::int64_t> rows, std::span<const std::int64_t> actions,
-                  const Rows& inputs, HeadOutput output, const HeadLoss& loss);
+  Derivatives Run(const UnrollBatch& batch, const BatchTensors& tensors, const IndexList& rows,
+                  const IndexList& actions, const Rows& inputs, HeadOutput output,
+                  const HeadLoss& loss);
 
  private:
   at::Tensor Keys(const model::CandidateTable& table) const;

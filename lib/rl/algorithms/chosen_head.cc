@@ -2,6 +2,7 @@
 #include "rl/algorithms/chosen_head.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
@@ -75,11 +76,11 @@ void AppendMarks(std::span<const model::CandidateMark> marks, std::int64_t candi
 
 BatchedHead::Derivatives DerivativesOf(const at::Tensor& chosen,
                                        std::span<const std::int64_t> positions,
-                                       const HeadLoss& loss) {
+                                       const at::Tensor& where, const HeadLoss& loss) {
   HeadDerivatives by;
   {
     const at::NoGradGuard no_grad;
-    by = loss({.positions = positions, .chosen = chosen.detach()});
+    by = loss({.positions = positions, .where = where, .chosen = chosen.detach()});
   }
   if (!by.by_chosen.defined()) return {};
   return {.of = {chosen}, .by = {by.by_chosen}};
@@ -89,8 +90,7 @@ BatchedHead::Derivatives DerivativesOf(const at::Tensor& chosen,
 
 BatchedHead::Derivatives ChosenHead::Run(const UnrollBatch& batch, const BatchTensors& tensors,
                                          std::span<const std::int64_t> rows,
-                                         std::span<const std::int64_t> actions,
-                                         const BatchedHead::Rows& inputs,
+                                         const IndexList& actions, const BatchedHead::Rows& inputs,
                                          const HeadLoss& loss) const {
   const CandidateRows& candidates = tensors.candidates;
   const at::Device device = inputs.head.device();
@@ -98,10 +98,11 @@ BatchedHead::Derivatives ChosenHead::Run(const UnrollBatch& batch, const BatchTe
     std::vector<std::int64_t> positions(rows.size());
     std::iota(positions.begin(), positions.end(), 0);
     const at::Tensor chosen =
-        inputs.head.gather(1, Indices(actions, device).unsqueeze(1)).squeeze(1).to(at::kDouble);
-    return DerivativesOf(chosen, positions, loss);
+        inputs.head.gather(1, actions.device.unsqueeze(1)).squeeze(1).to(at::kDouble);
+    const at::Tensor where = at::arange(chosen.size(0), actions.device.options());
+    return DerivativesOf(chosen, positions, where, loss);
   }
-  std::vector<Source> sources = SourcesOf(batch, candidates, rows, actions);
+  std::vector<Source> sources = SourcesOf(batch, candidates, rows, actions.host);
   if (sources.empty()) return {};
 
   const std::int64_t kinds = inputs.mark_weights.defined() ? inputs.mark_weights.size(1) : 0;
@@ -117,7 +118,7 @@ BatchedHead::Derivatives ChosenHead::Run(const UnrollBatch& batch, const BatchTe
       positions.push_back(position);
       scale.push_back(candidates.rows[row].scale);
       shift.push_back(candidates.rows[row].shift);
-      if (kinds > 0) AppendMarks(batch.marks.Row(row), actions[at], kinds, marks);
+      if (kinds > 0) AppendMarks(batch.marks.Row(row), actions.host[at], kinds, marks);
     }
     source.candidates_sent = arrays.Add(std::span<const std::int64_t>(source.candidates));
     source.cells_sent = arrays.Add(std::span<const std::int64_t>(source.cells));
@@ -151,7 +152,7 @@ BatchedHead::Derivatives ChosenHead::Run(const UnrollBatch& batch, const BatchTe
                             .mul(arrays.Get(marks_sent, {count, kinds}))
                             .sum(1));
   }
-  return DerivativesOf(chosen.to(at::kDouble), positions, loss);
+  return DerivativesOf(chosen.to(at::kDouble), positions, which, loss);
 }
 
 }  // namespace shoal::algorithms

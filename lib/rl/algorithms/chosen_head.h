@@ -26,8 +26,7 @@ class ChosenHead {
   // whose action is negative are skipped. REQUIRES: an action is below the number of its row's
   // actions.
   BatchedHead::Derivatives Run(const UnrollBatch& batch, const BatchTensors& tensors,
-                               std::span<const std::int64_t> rows,
-                               std::span<const std::int64_t> actions,
+                               std::span<const std::int64_t> rows, const IndexList& actions,
                                const BatchedHead::Rows& inputs, const HeadLoss& loss) const;
 
  private:

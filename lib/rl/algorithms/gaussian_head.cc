@@ -2,6 +2,7 @@
 #include "rl/algorithms/gaussian_head.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 
 #include <cmath>
 #include <cstdint>
@@ -30,10 +31,12 @@ BatchedHead::Derivatives RunGaussianHead(const at::Tensor& head, const at::Tenso
   std::vector<std::int64_t> positions(static_cast<std::size_t>(head.size(0)));
   std::iota(positions.begin(), positions.end(), 0);
   const at::Tensor greedy = noise.detach().eq(0).all(1).to(at::kDouble);
-  const HeadDerivatives by = loss({.positions = positions,
-                                   .log_probability = log_density.detach(),
-                                   .entropy = entropy.detach(),
-                                   .greedy = greedy});
+  const HeadDerivatives by =
+      loss({.positions = positions,
+            .where = at::arange(head.size(0), head.options().dtype(at::kLong)),
+            .log_probability = log_density.detach(),
+            .entropy = entropy.detach(),
+            .greedy = greedy});
   if (!by.by_log_probability.defined()) return {};
   return {.of = {log_density, entropy}, .by = {by.by_log_probability, by.by_entropy}};
 }

@@ -26,6 +26,8 @@ enum class HeadOutput {
 struct HeadRows {
   // The positions of the rows among the rows that the head was given.
   std::span<const std::int64_t> positions;
+  // The same on the device where a batch is computed as a whole, otherwise undefined.
+  at::Tensor where = {};
 
   // With kLogits.
   at::Tensor log_probability = {};

@@ -2,6 +2,7 @@
 #include "rl/algorithms/policy_gradient.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -32,6 +33,34 @@ at::Tensor Sum(const at::Tensor& weight, const at::Tensor& values) {
   return weight.mul(values).sum();
 }
 
+// Adds what WeightedLoss has summed.
+void AddPolicyTotals(const UpdateData& data, const at::Tensor& totals, MinibatchSums& sums) {
+  const double* const total = totals.const_data_ptr<double>();
+  auto end = static_cast<std::size_t>(totals.numel());
+  sums.policy_loss() += total[0];
+  sums.entropy() += total[1];
+  sums.kl() += total[2];
+  sums.importance() += total[3];
+  sums.importance_squares() += total[4];
+  if (data.tensors.current_weight.defined()) {
+    sums.drift() += total[--end];
+    sums.current_weight() += total[--end];
+  }
+  for (std::size_t i = 5; i < end; ++i) sums.metric(i - 5) += total[i];
+}
+
+// Adds what WeightedActionValueLoss has summed.
+void AddActionValueTotals(const at::Tensor& totals, MinibatchSums& sums) {
+  const double* const total = totals.const_data_ptr<double>();
+  sums.weight() += total[0];
+  sums.policy_loss() += total[1];
+  sums.importance() += total[2];
+  sums.importance_squares() += total[3];
+  for (std::size_t i = 4; i < static_cast<std::size_t>(totals.numel()); ++i) {
+    sums.metric(i - 4) += total[i];
+  }
+}
+
 }  // namespace
 
 PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::ParameterLayout& layout,
@@ -46,42 +75,43 @@ PolicyGradient::PolicyGradient(const model::PolicySpec& spec, const model::Param
       batched_(network_, KeyGradient(layout, gradient).defined()),
       chosen_(network_) {}
 
-std::vector<std::int64_t> PolicyGradient::Forward::RowsAt(
-    std::span<const std::int64_t> positions) const {
-  std::vector<std::int64_t> at_positions;
-  for (const std::int64_t position : positions) {
-    at_positions.push_back(rows[static_cast<std::size_t>(position)]);
-  }
-  return at_positions;
+at::Tensor PolicyGradient::PositionsOf(const HeadRows& head) const {
+  return head.where.defined() ? head.where : model::CopyUp(head.positions, device_);
 }
 
-at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors,
-                                  std::span<const std::int64_t> columns, std::int64_t steps,
-                                  const at::Tensor& torso) const {
-  const at::Tensor which = Indices(columns, device_);
-  const at::Tensor inputs = torso.view({steps, which.size(0), torso.size(1)});
-  const at::Tensor alive = tensors.alive.index_select(1, which);
-  at::Tensor state = tensors.core_state.index_select(0, which);
+at::Tensor PolicyGradient::Unroll(const BatchTensors& tensors, const at::Tensor& columns,
+                                  std::int64_t steps, const at::Tensor& torso) const {
+  const at::Tensor inputs = torso.view({steps, columns.size(0), torso.size(1)});
+  const at::Tensor alive = tensors.alive.index_select(1, columns);
+  at::Tensor state = tensors.core_state.index_select(0, columns);
   std::vector<at::Tensor> outputs;
   for (std::int64_t t = 0; t < steps; ++t) {
     state = network_.Core(inputs[t], state.mul(alive[t]));
     outputs.push_back(network_.CoreOutput(state));
   }
-  return at::stack(outputs).view({steps * which.size(0), spec_.core_size});
+  return at::stack(outputs).view({steps * columns.size(0), spec_.core_size});
 }
 
 PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const BatchTensors& tensors,
-                                            std::span<const std::int64_t> items, std::int64_t steps,
+                                            const IndexList& items, std::int64_t steps,
                                             const at::Tensor& fraction) const {
   Forward forward;
   if (spec_.has_core()) {
     for (std::int64_t t = 0; t < steps; ++t) {
-      for (const std::int64_t column : items) forward.rows.push_back(t * batch.columns + column);
+      for (const std::int64_t column : items.host) {
+        forward.rows.push_back(t * batch.columns + column);
+      }
     }
+    forward.index = at::arange(steps, items.device.options())
+                        .mul_(batch.columns)
+                        .unsqueeze(1)
+                        .add(items.device)
+                        .flatten();
   } else {
-    forward.rows.assign(items.begin(), items.end());
+    forward.rows.assign(items.host.begin(), items.host.end());
+    forward.index = items.device;
   }
-  const at::Tensor rows = Indices(forward.rows, device_);
+  const at::Tensor rows = forward.index;
   std::optional<Autocast> layers(std::in_place, device_, precision_);
   const at::Tensor features = network_.Features(tensors.Select(spec_, rows));
   at::Tensor hidden = network_.Torso(features);
@@ -89,7 +119,7 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
   if (spec_.has_core()) {
     // A rounded state would add up its errors from step to step.
     layers.reset();
-    core = Unroll(tensors, items, steps, hidden.to(at::kFloat));
+    core = Unroll(tensors, items.device, steps, hidden.to(at::kFloat));
     hidden = core;
     layers.emplace(device_, precision_);
   }
@@ -100,6 +130,7 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
       repeated.insert(repeated.end(), static_cast<std::size_t>(heads), row);
     }
     forward.rows = std::move(repeated);
+    forward.index = rows.repeat_interleave(heads, 0);
     forward.heads_per_row = heads;
     forward.fraction = fraction.index_select(0, rows).flatten();
     hidden = network_.AtFractions(hidden.repeat_interleave(heads, 0), forward.fraction);
@@ -115,8 +146,8 @@ PolicyGradient::Forward PolicyGradient::Run(const UnrollBatch& batch, const Batc
 }
 
 HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forward& forward,
-                                             const HeadRows& head, MinibatchSums& sums) const {
-  const at::Tensor rows = Indices(forward.RowsAt(head.positions), device_);
+                                             const HeadRows& head, Totals& totals) const {
+  const at::Tensor rows = forward.index.index_select(0, PositionsOf(head));
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const PolicyRows policy{
       .log_probability = head.log_probability,
@@ -127,28 +158,17 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
       .weights = data.weights};
   const PolicyTerms terms = data.algorithm.policy()->PolicyLoss(policy);
   const at::Tensor ratio = ImportanceWeights(policy);
-  std::vector<at::Tensor> totals = {Sum(weight, terms.loss), Sum(weight, head.entropy),
-                                    Sum(weight, ratio.sub(1).sub_(ratio.log())), Sum(weight, ratio),
-                                    Sum(weight, ratio.square())};
-  for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
+  std::vector<at::Tensor> of_rows = {Sum(weight, terms.loss), Sum(weight, head.entropy),
+                                     Sum(weight, ratio.sub(1).sub_(ratio.log())),
+                                     Sum(weight, ratio), Sum(weight, ratio.square())};
+  for (const at::Tensor& metric : terms.metrics) of_rows.push_back(Sum(weight, metric));
   if (data.tensors.current_weight.defined()) {
     const at::Tensor current = data.tensors.current_weight.index_select(0, rows);
-    totals.push_back(current.sum());
-    totals.push_back(
+    of_rows.push_back(current.sum());
+    of_rows.push_back(
         Sum(current, policy.log_probability.sub(policy.behaviour_log_probability).abs_()));
   }
-  const at::Tensor host = at::stack(totals).to(at::kCPU);
-  const double* const total = host.const_data_ptr<double>();
-  sums.policy_loss() += total[0];
-  sums.entropy() += total[1];
-  sums.kl() += total[2];
-  sums.importance() += total[3];
-  sums.importance_squares() += total[4];
-  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[5 + i];
-  if (data.tensors.current_weight.defined()) {
-    sums.current_weight() += total[5 + terms.metrics.size()];
-    sums.drift() += total[6 + terms.metrics.size()];
-  }
+  totals.push_back(at::stack(of_rows));
   return {.by_log_probability = terms.by_log_probability.mul(weight),
           .by_entropy = terms.by_entropy.mul(weight)};
 }
@@ -156,10 +176,9 @@ HeadDerivatives PolicyGradient::WeightedLoss(const UpdateData& data, const Forwa
 HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
                                                         const Forward& forward,
                                                         const HeadRows& head, at::Tensor& by_value,
-                                                        at::Tensor& error,
-                                                        MinibatchSums& sums) const {
-  const at::Tensor positions = Indices(head.positions, device_);
-  const at::Tensor rows = Indices(forward.RowsAt(head.positions), device_);
+                                                        at::Tensor& error, Totals& totals) const {
+  const at::Tensor positions = PositionsOf(head);
+  const at::Tensor rows = forward.index.index_select(0, positions);
   // The losses of a row's quantiles are added up, everything else is averaged over them.
   const auto heads = static_cast<double>(forward.heads_per_row);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows).div_(heads);
@@ -176,16 +195,10 @@ HeadDerivatives PolicyGradient::WeightedActionValueLoss(const UpdateData& data,
     loss_rows.target = data.targets.value.index_select(0, rows);
   }
   const ActionValueTerms terms = data.algorithm.action_values()->Loss(loss_rows);
-  std::vector<at::Tensor> totals = {weight.sum(), Sum(importance, terms.loss).mul_(heads),
-                                    importance.sum(), importance.square().sum().mul_(heads)};
-  for (const at::Tensor& metric : terms.metrics) totals.push_back(Sum(weight, metric));
-  const at::Tensor host = at::stack(totals).to(at::kCPU);
-  const double* const total = host.const_data_ptr<double>();
-  sums.weight() += total[0];
-  sums.policy_loss() += total[1];
-  sums.importance() += total[2];
-  sums.importance_squares() += total[3];
-  for (std::size_t i = 0; i < terms.metrics.size(); ++i) sums.metric(i) += total[4 + i];
+  std::vector<at::Tensor> of_rows = {weight.sum(), Sum(importance, terms.loss).mul_(heads),
+                                     importance.sum(), importance.square().sum().mul_(heads)};
+  for (const at::Tensor& metric : terms.metrics) of_rows.push_back(Sum(weight, metric));
+  totals.push_back(at::stack(of_rows));
   error.index_copy_(0, positions, terms.error);
   const at::Tensor by = terms.by_action_value.mul(importance).mul_(heads);
   if (!spec_.dueling) return {.by_chosen = by};
@@ -199,7 +212,7 @@ at::Tensor PolicyGradient::DiscreteGradient(const BatchTensors& tensors, const F
   at::Tensor logits = forward.head.detach().clone();
   TORCH_CHECK(logits.is_cpu(), "the discrete head computes on the CPU");
   if (tensors.illegal.defined()) {
-    const at::Tensor illegal = tensors.illegal.index_select(0, Indices(forward.rows, device_));
+    const at::Tensor illegal = tensors.illegal.index_select(0, forward.index);
     logits.masked_fill_(illegal, model::kIllegalLogit);
   }
   const auto width = static_cast<std::size_t>(logits.size(1));
@@ -231,9 +244,9 @@ CandidateHead::Rows PolicyGradient::HeadGradient(const UnrollBatch& batch,
 
 BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
     const UnrollBatch& batch, const BatchTensors& tensors, const Forward& forward,
-    std::span<const std::int64_t> actions, HeadOutput output, const HeadLoss& loss) {
+    const IndexList& actions, HeadOutput output, const HeadLoss& loss) {
   if (spec_.has_box()) {
-    const at::Tensor action = tensors.box_action.index_select(0, Indices(forward.rows, device_));
+    const at::Tensor action = tensors.box_action.index_select(0, forward.index);
     return RunGaussianHead(forward.head, action, loss);
   }
   if (output == HeadOutput::kChosenValues) {
@@ -241,11 +254,12 @@ BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
                        {.head = forward.head, .mark_weights = forward.mark_weights}, loss);
   }
   if (arithmetic_ == HeadArithmetic::kBatches) {
-    return batched_.Run(batch, tensors, forward.rows, actions,
+    return batched_.Run(batch, tensors, {.host = forward.rows, .device = forward.index}, actions,
                         {.head = forward.head, .mark_weights = forward.mark_weights}, output, loss);
   }
   const at::NoGradGuard no_grad;
-  const CandidateHead::Rows by_head = HeadGradient(batch, tensors, forward, actions, output, loss);
+  const CandidateHead::Rows by_head =
+      HeadGradient(batch, tensors, forward, actions.host, output, loss);
   BatchedHead::Derivatives derivatives{.of = {forward.head}, .by = {by_head.queries}};
   if (by_head.mark_weights.defined()) {
     derivatives.of.push_back(forward.mark_weights);
@@ -255,15 +269,14 @@ BatchedHead::Derivatives PolicyGradient::HeadDerivativesOf(
 }
 
 at::Tensor PolicyGradient::ValueGradient(const UpdateData& data, const Forward& forward,
-                                         MinibatchSums& sums) const {
-  const at::Tensor rows = Indices(forward.rows, device_);
+                                         Totals& totals) const {
+  const at::Tensor& rows = forward.index;
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const ValueTerms terms = data.algorithm.policy()->ValueLoss(
       {.value = forward.value.detach().to(at::kDouble),
        .behaviour_value = data.tensors.value.index_select(0, rows),
        .target = data.targets.value.index_select(0, rows)});
-  sums.weight() += weight.sum().item<double>();
-  sums.value_loss() += Sum(weight, terms.loss).item<double>();
+  totals.push_back(at::stack({weight.sum(), Sum(weight, terms.loss)}));
   return terms.by_value.mul(weight).to(at::kFloat);
 }
 
@@ -274,45 +287,64 @@ PolicyGradient::Forward PolicyGradient::RunAll(const UnrollBatch& batch,
   std::vector<std::int64_t> items(
       static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
   std::iota(items.begin(), items.end(), 0);
-  return Run(batch, tensors, items, steps, fraction);
+  const at::Tensor device_items = at::arange(static_cast<std::int64_t>(items.size()),
+                                             at::TensorOptions(at::kLong).device(device_));
+  return Run(batch, tensors, {.host = items, .device = device_items}, steps, fraction);
 }
 
-MinibatchSums PolicyGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
+MinibatchSums PolicyGradient::Add(const UpdateData& data, const IndexList& items,
                                   std::span<float> absolute_error) {
   MinibatchSums sums;
-  if (items.empty()) return sums;
+  if (items.host.empty()) return sums;
   const bool on_policy = data.algorithm.policy() != nullptr;
   const Forward forward = Run(data.batch, data.tensors, items, data.batch.length,
                               on_policy ? at::Tensor() : data.targets.fraction);
-  const std::vector<std::int64_t> actions = RecordedActions(data.batch, forward.rows);
+  const std::vector<std::int64_t> recorded = RecordedActions(data.batch, forward.rows);
+  const IndexList actions{.host = recorded,
+                          .device = data.tensors.action.index_select(0, forward.index)};
   BatchedHead::Derivatives derivatives;
   at::Tensor by_value;
+  Totals totals;
   if (on_policy) {
-    const auto loss = [&](const HeadRows& head) { return WeightedLoss(data, forward, head, sums); };
+    const auto loss = [&](const HeadRows& head) {
+      return WeightedLoss(data, forward, head, totals);
+    };
     derivatives =
         HeadDerivativesOf(data.batch, data.tensors, forward, actions, HeadOutput::kLogits, loss);
     const at::NoGradGuard no_grad;
-    by_value = ValueGradient(data, forward, sums);
+    by_value = ValueGradient(data, forward, totals);
   } else {
     const auto doubles = at::TensorOptions(at::kDouble).device(device_);
     at::Tensor by_critic = at::zeros({forward.value.size(0)}, doubles);
     at::Tensor error = at::zeros({static_cast<std::int64_t>(forward.rows.size())}, doubles);
     const auto loss = [&](const HeadRows& head) {
-      return WeightedActionValueLoss(data, forward, head, by_critic, error, sums);
+      return WeightedActionValueLoss(data, forward, head, by_critic, error, totals);
     };
     derivatives =
         HeadDerivativesOf(data.batch, data.tensors, forward, actions, ValuesNeeded(), loss);
     by_value = by_critic.to(at::kFloat);
-    const std::vector<float> errors =
-        model::OnHost(error.view({-1, forward.heads_per_row}).mean(1).abs());
-    const auto heads = static_cast<std::size_t>(forward.heads_per_row);
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      absolute_error[static_cast<std::size_t>(forward.rows[i * heads])] = errors[i];
-    }
+    totals.push_back(error.view({-1, forward.heads_per_row}).mean(1).abs().to(at::kFloat));
   }
   derivatives.of.push_back(forward.value);
   derivatives.by.push_back(by_value);
   torch::autograd::backward(derivatives.of, derivatives.by);
+
+  // The one copy that waits for the device.
+  const Totals host = model::ToHost(totals);
+  const at::Tensor& last = host.back();
+  const std::span<const at::Tensor> of_head(host.data(), host.size() - 1);
+  if (on_policy) {
+    for (const at::Tensor& total : of_head) AddPolicyTotals(data, total, sums);
+    sums.weight() += last.const_data_ptr<double>()[0];
+    sums.value_loss() += last.const_data_ptr<double>()[1];
+    return sums;
+  }
+  for (const at::Tensor& total : of_head) AddActionValueTotals(total, sums);
+  const auto heads = static_cast<std::size_t>(forward.heads_per_row);
+  for (std::int64_t i = 0; i < last.numel(); ++i) {
+    absolute_error[static_cast<std::size_t>(forward.rows[static_cast<std::size_t>(i) * heads])] =
+        last.const_data_ptr<float>()[i];
+  }
   return sums;
 }
 
@@ -326,6 +358,7 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
   current.value = model::OnHost(forward.value);
   // Rows are in ascending order. The bootstrap rows, which come last, have no action.
   forward.rows.resize(actions);
+  forward.index = forward.index.narrow(0, 0, static_cast<std::int64_t>(actions));
   forward.head = forward.head.narrow(0, 0, static_cast<std::int64_t>(actions));
   if (forward.mark_weights.defined()) {
     forward.mark_weights = forward.mark_weights.narrow(0, 0, static_cast<std::int64_t>(actions));
@@ -337,7 +370,9 @@ CurrentPolicy PolicyGradient::Evaluate(const UnrollBatch& batch, const BatchTens
     }
     return HeadDerivatives{};
   };
-  HeadDerivativesOf(batch, tensors, forward, RecordedActions(batch, forward.rows),
+  const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
+  HeadDerivativesOf(batch, tensors, forward,
+                    {.host = recorded, .device = tensors.action.index_select(0, forward.index)},
                     HeadOutput::kLogits, keep);
   return current;
 }
@@ -354,6 +389,8 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
   const Forward forward = RunAll(batch, tensors, /*fraction=*/{});
   const std::vector<float> critic = model::OnHost(forward.value);
   const std::vector<std::int64_t> recorded = RecordedActions(batch, forward.rows);
+  const IndexList wanted = greedy ? IndexList{.host = recorded, .device = tensors.action}
+                                  : IndexList::Of(actions, device_);
   const auto keep = [&](const HeadRows& head) {
     const std::vector<float> chosen = model::OnHost(greedy ? head.maximum : head.chosen);
     const std::vector<float> mean = spec_.dueling ? model::OnHost(head.mean) : std::vector<float>();
@@ -365,7 +402,7 @@ ActionValueRowsOfBatch PolicyGradient::EvaluateActionValues(const UnrollBatch& b
     }
     return HeadDerivatives{};
   };
-  HeadDerivativesOf(batch, tensors, forward, greedy ? recorded : actions,
+  HeadDerivativesOf(batch, tensors, forward, wanted,
                     greedy ? HeadOutput::kActionValues : ValuesNeeded(), keep);
   return values;
 }
@@ -378,7 +415,7 @@ std::vector<float> PolicyGradient::EvaluateQuantiles(const UnrollBatch& batch,
   std::vector<float> values(fractions.size());
   if (actions.empty()) return values;
   const at::Tensor fraction =
-      model::OnDevice(fractions, device_).view({static_cast<std::int64_t>(actions.size()), -1});
+      model::CopyUp(fractions, device_).view({static_cast<std::int64_t>(actions.size()), -1});
   const Forward forward = RunAll(batch, tensors, fraction);
   std::vector<std::int64_t> repeated;
   for (const std::int64_t row : forward.rows) {
@@ -391,7 +428,8 @@ std::vector<float> PolicyGradient::EvaluateQuantiles(const UnrollBatch& batch,
     }
     return HeadDerivatives{};
   };
-  HeadDerivativesOf(batch, tensors, forward, repeated, HeadOutput::kChosenValues, keep);
+  HeadDerivativesOf(batch, tensors, forward, IndexList::Of(repeated, device_),
+                    HeadOutput::kChosenValues, keep);
   return values;
 }
 

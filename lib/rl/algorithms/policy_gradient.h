@@ -107,7 +107,7 @@ class PolicyGradient {
   // a core, columns with a core.
   // With action values, `absolute_error` [T * B] receives the absolute errors of the rows of
   // `items`; otherwise it is left alone and may be empty.
-  MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items,
+  MinibatchSums Add(const UpdateData& data, const IndexList& items,
                     std::span<float> absolute_error);
 
   // Evaluates the parameters on all rows of the batch, without gradients.
@@ -132,23 +132,22 @@ class PolicyGradient {
   // times the number of rows, except in `value`.
   struct Forward {
     std::vector<std::int64_t> rows;  // [R], t * B + b
+    at::Tensor index;                // the same on the device
     at::Tensor head;                 // [R, P] or [R, n]
     at::Tensor mark_weights;         // [R, K]; undefined when K is 0
     at::Tensor value;                // [R]
     at::Tensor fraction;             // [R]; undefined without quantiles
     std::int64_t heads_per_row = 1;  // N
-
-    // Returns the rows at these positions in `rows`.
-    std::vector<std::int64_t> RowsAt(std::span<const std::int64_t> positions) const;
   };
 
   // `steps` is the number of rows of a column that a core goes through. `fraction` [rows, N] has
   // the fractions of the batch's rows; where it is undefined, the head is evaluated once a row.
-  Forward Run(const UnrollBatch& batch, const BatchTensors& tensors,
-              std::span<const std::int64_t> items, std::int64_t steps,
-              const at::Tensor& fraction) const;
-  at::Tensor Unroll(const BatchTensors& tensors, std::span<const std::int64_t> columns,
-                    std::int64_t steps, const at::Tensor& torso) const;
+  Forward Run(const UnrollBatch& batch, const BatchTensors& tensors, const IndexList& items,
+              std::int64_t steps, const at::Tensor& fraction) const;
+  at::Tensor Unroll(const BatchTensors& tensors, const at::Tensor& columns, std::int64_t steps,
+                    const at::Tensor& torso) const;
+  // Returns HeadRows::positions on the device.
+  at::Tensor PositionsOf(const HeadRows& head) const;
   // Forward pass over every row of the batch, in ascending order.
   Forward RunAll(const UnrollBatch& batch, const BatchTensors& tensors,
                  const at::Tensor& fraction) const;
@@ -160,21 +159,22 @@ class PolicyGradient {
   // Calls `loss` for all rows of the forward pass. Returns what autograd starts from, and the
   // derivatives by it; both are empty where the loss asks for none.
   BatchedHead::Derivatives HeadDerivativesOf(const UnrollBatch& batch, const BatchTensors& tensors,
-                                             const Forward& forward,
-                                             std::span<const std::int64_t> actions,
+                                             const Forward& forward, const IndexList& actions,
                                              HeadOutput output, const HeadLoss& loss);
   at::Tensor DiscreteGradient(const BatchTensors& tensors, const Forward& forward,
                               std::span<const std::int64_t> actions, HeadOutput output,
                               const HeadLoss& loss) const;
+  // The losses add their sums over rows to `totals`, one tensor of doubles a call, which stay on
+  // the device until the minibatch has been computed.
+  using Totals = std::vector<at::Tensor>;
   // Writes the derivatives by the critic's values into `by_value`, and the errors into `error`;
   // both are [R], double.
   HeadDerivatives WeightedActionValueLoss(const UpdateData& data, const Forward& forward,
                                           const HeadRows& head, at::Tensor& by_value,
-                                          at::Tensor& error, MinibatchSums& sums) const;
+                                          at::Tensor& error, Totals& totals) const;
   HeadDerivatives WeightedLoss(const UpdateData& data, const Forward& forward, const HeadRows& head,
-                               MinibatchSums& sums) const;
-  at::Tensor ValueGradient(const UpdateData& data, const Forward& forward,
-                           MinibatchSums& sums) const;
+                               Totals& totals) const;
+  at::Tensor ValueGradient(const UpdateData& data, const Forward& forward, Totals& totals) const;
   // A dueling head takes the mean of all numbers from that of a row's action.
   HeadOutput ValuesNeeded() const {
     return spec_.dueling ? HeadOutput::kActionValues : HeadOutput::kChosenValues;

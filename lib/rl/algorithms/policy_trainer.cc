@@ -13,6 +13,7 @@
 #include "rl/algorithms/batch_statistics.h"
 #include "rl/algorithms/behaviour_cloning.h"
 #include "rl/algorithms/gradient_sum.h"
+#include "rl/algorithms/item_passes.h"
 #include "rl/algorithms/minibatch_items.h"
 #include "rl/algorithms/policy_gradient.h"
 #include "rl/algorithms/relabelling.h"
@@ -116,18 +117,18 @@ struct PolicyTrainer::State {
   };
   // The items of one gradient step.
   struct Minibatch {
-    std::span<const std::int64_t> own;
-    std::span<const std::int64_t> demonstrations;
+    IndexList own;
+    IndexList demonstrations;
   };
 
   // Holds the gradient of the mean loss after MeanGradient.
   at::Tensor gradients() const { return sum.gradient(); }
   std::vector<std::int64_t> Order(const TrainingBatch& batch, const char* name,
                                   std::int64_t epoch) const;
+  ItemPasses PassesOver(const TrainingBatch& batch, const char* name, std::int64_t count) const;
   // Adds the gradients of the items' losses, in the parts that the options say.
-  MinibatchSums AddGradients(TrainingBatch& batch, std::span<const std::int64_t> items);
-  absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch,
-                                             std::span<const std::int64_t> items,
+  MinibatchSums AddGradients(TrainingBatch& batch, const IndexList& items);
+  absl::StatusOr<MinibatchSums> MeanGradient(TrainingBatch& batch, const IndexList& items,
                                              GradientSource source, UpdateReport& report);
   // Makes one optimiser step and returns the gradient norm before clipping.
   absl::StatusOr<double> Descend(double with_rate);
@@ -172,6 +173,13 @@ std::vector<std::int64_t> PolicyTrainer::State::Order(const TrainingBatch& batch
                   static_cast<std::uint64_t>(trained.updates));
 }
 
+ItemPasses PolicyTrainer::State::PassesOver(const TrainingBatch& batch, const char* name,
+                                            std::int64_t count) const {
+  std::vector<std::vector<std::int64_t>> orders;
+  for (std::int64_t pass = 0; pass < count; ++pass) orders.push_back(Order(batch, name, pass));
+  return {std::move(orders), device};
+}
+
 absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateReport& report) {
   training::Stopwatch watch;
   const bool on_policy = algorithm->policy() != nullptr;
@@ -192,23 +200,22 @@ absl::Status PolicyTrainer::State::EstimateTargets(TrainingBatch& batch, UpdateR
   return absl::OkStatus();
 }
 
-MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch,
-                                                 std::span<const std::int64_t> items) {
+MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch, const IndexList& items) {
   const UpdateData data = batch.data(trained.weights());
   const auto parts = static_cast<std::size_t>(options.accumulation_steps);
   at::Tensor noise;
   if (soft) {
-    noise =
-        Draws().Noise("noise of actions", static_cast<std::int64_t>(items.size()), spec, device);
+    noise = Draws().Noise("noise of actions", static_cast<std::int64_t>(items.host.size()), spec,
+                          device);
   }
   MinibatchSums sums;
   for (std::size_t i = 0; i < parts; ++i) {
-    const std::span<const std::int64_t> part = PartOf(items, i, parts);
+    const IndexList part = items.At(PartOf(items.host, i, parts));
     if (soft) {
-      const at::Tensor of_part =
-          noise.defined()
-              ? noise.narrow(0, part.data() - items.data(), static_cast<std::int64_t>(part.size()))
-              : noise;
+      const at::Tensor of_part = noise.defined()
+                                     ? noise.narrow(0, part.host.data() - items.host.data(),
+                                                    static_cast<std::int64_t>(part.host.size()))
+                                     : noise;
       sums.Add(soft->Add(data, part, of_part, batch.absolute_error));
     } else {
       sums.Add(split ? split->Add(data, part, batch.absolute_error)
@@ -219,9 +226,10 @@ MinibatchSums PolicyTrainer::State::AddGradients(TrainingBatch& batch,
 }
 
 // Sums over all ranks, and leaves the gradient of the mean loss in gradients().
-absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(
-    TrainingBatch& batch, std::span<const std::int64_t> items, GradientSource source,
-    UpdateReport& report) {
+absl::StatusOr<MinibatchSums> PolicyTrainer::State::MeanGradient(TrainingBatch& batch,
+                                                                 const IndexList& items,
+                                                                 GradientSource source,
+                                                                 UpdateReport& report) {
   training::Stopwatch watch;
   sum.Clear();
   MinibatchSums sums = AddGradients(batch, items);
@@ -268,19 +276,21 @@ absl::Status PolicyTrainer::State::RunEpochs(Material& material, UpdateReport& r
   const auto minibatches = static_cast<std::size_t>(requirements.minibatches);
   MinibatchSums all;
   MinibatchSums cloning_sums;
+  const ItemPasses own = PassesOver(material.own, "minibatches", requirements.update_epochs);
+  ItemPasses demonstrations;
+  if (material.demonstrations) {
+    demonstrations =
+        PassesOver(*material.demonstrations, "demonstrations", requirements.update_epochs);
+  }
   for (std::int64_t epoch = 0; epoch < requirements.update_epochs; ++epoch) {
     if (epoch == 0 || requirements.current_policy) {
       SHOAL_RETURN_IF_ERROR(EstimateTargets(material.own, report));
     }
-    const std::vector<std::int64_t> own = Order(material.own, "minibatches", epoch);
-    std::vector<std::int64_t> demonstrations;
-    if (material.demonstrations) {
-      demonstrations = Order(*material.demonstrations, "demonstrations", epoch);
-    }
     MinibatchSums sums;
+    const auto pass = static_cast<std::size_t>(epoch);
     for (std::size_t m = 0; m < minibatches; ++m) {
-      const Minibatch minibatch{PartOf(own, m, minibatches),
-                                PartOf(demonstrations, m, minibatches)};
+      const Minibatch minibatch{own.Part(pass, m, minibatches),
+                                demonstrations.Part(pass, m, minibatches)};
       SHOAL_RETURN_IF_ERROR(Step(material, minibatch, sums, cloning_sums, report));
       if (epoch == 0 && m == 0) ReportDrift(sums, report);
     }
@@ -344,8 +354,8 @@ absl::StatusOr<CloningReport> PolicyTrainer::State::CloneBehaviour(UnrollBatch& 
   batch.targets.emplace(cloning_algorithm.Estimate(demonstrations, {}), device);
   const std::vector<std::int64_t> items = ItemsOf(demonstrations, batch.weight, spec.has_core());
   UpdateReport times;
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
-                         MeanGradient(batch, items, GradientSource::kDemonstrations, times));
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(batch, IndexList::Of(items, device),
+                                                          GradientSource::kDemonstrations, times));
   CloningReport report{.cloning = trained.clonings + 1, .rows = sums.weight()};
   if (sums.weight() > 0) {
     report.loss = sums.policy_loss() / sums.weight();
@@ -399,8 +409,9 @@ absl::StatusOr<RankGradient> PolicyTrainer::State::ComputeGradient(UnrollBatch& 
   TrainingBatch own(batch, spec, *algorithm, device);
   report.estimate_seconds = watch.Lap();
   SHOAL_RETURN_IF_ERROR(EstimateTargets(own, report));
-  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums, MeanGradient(own, Order(own, "minibatches", 0),
-                                                          GradientSource::kUnrolls, report));
+  const ItemPasses passes = PassesOver(own, "minibatches", 1);
+  SHOAL_ASSIGN_OR_RETURN(MinibatchSums sums,
+                         MeanGradient(own, passes.Part(0, 0, 1), GradientSource::kUnrolls, report));
   ReportEpoch(sums, report);
   ReportRows(own, sums, report);
   if (sums.weight() > 0) computed.values = model::OnHost(gradients());

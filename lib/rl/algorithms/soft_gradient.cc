@@ -7,6 +7,7 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/minimum.h>
 #include <ATen/ops/softplus.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tanh.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -21,8 +22,8 @@
 namespace shoal::algorithms {
 namespace {
 
-double WeightedSum(const at::Tensor& weight, const at::Tensor& values) {
-  return weight.mul(values.detach().to(at::kDouble)).sum().item<double>();
+at::Tensor WeightedSum(const at::Tensor& weight, const at::Tensor& values) {
+  return weight.mul(values.detach().to(at::kDouble)).sum();
 }
 
 }  // namespace
@@ -101,12 +102,11 @@ SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t
           .entropy_bonus = model::OnHost(distribution.entropy.mul(temperature))};
 }
 
-MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
+MinibatchSums SoftGradient::Add(const UpdateData& data, const IndexList& items,
                                 const at::Tensor& noise, std::span<float> absolute_error) {
   MinibatchSums sums;
-  if (items.empty()) return sums;
-  const at::Device device = data.tensors.weight.device();
-  const at::Tensor rows = Indices(items, device);
+  if (items.host.empty()) return sums;
+  const at::Tensor& rows = items.device;
   const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
   const at::Tensor features = Computed([&] { return network_.Features(inputs); });
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
@@ -119,7 +119,7 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   if (spec_.has_box()) {
     recorded = data.tensors.box_action.index_select(0, rows);
   } else {
-    chosen = Indices(RecordedActions(data.batch, items), device).unsqueeze(1);
+    chosen = data.tensors.action.index_select(0, rows).unsqueeze(1);
   }
   at::Tensor critic_loss;
   at::Tensor error;
@@ -149,19 +149,26 @@ MinibatchSums SoftGradient::Add(const UpdateData& data, std::span<const std::int
   const at::Tensor loss = critic_loss.add(policy_loss).add(temperature_loss).mul(importance).sum();
   torch::autograd::backward({loss}, {});
 
-  const std::vector<float> errors = model::OnHost(error);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    absolute_error[static_cast<std::size_t>(items[i])] = errors[i];
+  // The one copy that waits for the device.
+  const std::vector<at::Tensor> host = model::ToHost(
+      {error,
+       at::stack({weight.sum(), WeightedSum(weight, policy_loss), WeightedSum(weight, critic_loss),
+                  WeightedSum(weight, distribution.entropy), importance.sum().to(at::kDouble),
+                  importance.square().sum().to(at::kDouble), WeightedSum(weight, value),
+                  WeightedSum(weight, error), temperature.flatten()[0].to(at::kDouble)})});
+  for (std::size_t i = 0; i < items.host.size(); ++i) {
+    absolute_error[static_cast<std::size_t>(items.host[i])] = host[0].const_data_ptr<float>()[i];
   }
-  sums.weight() = weight.sum().item<double>();
-  sums.policy_loss() = WeightedSum(weight, policy_loss);
-  sums.value_loss() = WeightedSum(weight, critic_loss);
-  sums.entropy() = WeightedSum(weight, distribution.entropy);
-  sums.importance() = importance.sum().item<double>();
-  sums.importance_squares() = importance.square().sum().item<double>();
-  sums.metric(0) = WeightedSum(weight, value);
-  sums.metric(1) = WeightedSum(weight, error);
-  sums.metric(2) = sums.weight() * temperature.item<double>();
+  const double* const total = host[1].const_data_ptr<double>();
+  sums.weight() = total[0];
+  sums.policy_loss() = total[1];
+  sums.value_loss() = total[2];
+  sums.entropy() = total[3];
+  sums.importance() = total[4];
+  sums.importance_squares() = total[5];
+  sums.metric(0) = total[6];
+  sums.metric(1) = total[7];
+  sums.metric(2) = total[0] * total[8];
   return sums;
 }
 

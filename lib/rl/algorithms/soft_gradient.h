@@ -47,8 +47,8 @@ class SoftGradient {
   // writes the absolute errors of these rows, means over both critics. `noise` is [items, n].
   // The sums' policy loss is the policy's, their value loss is the critics' and the metrics are the
   // action value, the absolute error and the temperature.
-  MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items,
-                    const at::Tensor& noise, std::span<float> absolute_error);
+  MinibatchSums Add(const UpdateData& data, const IndexList& items, const at::Tensor& noise,
+                    std::span<float> absolute_error);
 
  private:
   // Returns what `layers` makes, as float32.

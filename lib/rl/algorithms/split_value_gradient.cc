@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cstddef>
@@ -19,8 +20,8 @@ at::Tensor Of(const at::Tensor& values, const at::Tensor& actions) {
   return values.gather(1, actions.unsqueeze(1)).squeeze(1);
 }
 
-double WeightedTotal(const at::Tensor& weight, const at::Tensor& values) {
-  return weight.mul(values).sum().item<double>();
+at::Tensor WeightedTotal(const at::Tensor& weight, const at::Tensor& values) {
+  return weight.mul(values).sum();
 }
 
 at::Tensor AllRows(std::int64_t rows, at::Device device) {
@@ -63,17 +64,17 @@ SplitValuesOfBatch SplitValueGradient::Evaluate(const BatchTensors& tensors,
   const at::NoGradGuard no_grad;
   const auto rows = static_cast<std::int64_t>(actions.size());
   const model::SplitValues values = Run(tensors.Select(spec_, AllRows(rows, device_)));
-  const at::Tensor of = Indices(actions, device_);
+  const at::Tensor of = model::CopyUp(actions, device_);
   return {.extrinsic = model::OnHost(Of(values.extrinsic, of)),
           .intrinsic = model::OnHost(Of(values.intrinsic, of))};
 }
 
-MinibatchSums SplitValueGradient::Add(const UpdateData& data, std::span<const std::int64_t> items,
+MinibatchSums SplitValueGradient::Add(const UpdateData& data, const IndexList& items,
                                       std::span<float> absolute_error) {
   MinibatchSums sums;
-  if (items.empty()) return sums;
-  const at::Tensor rows = Indices(items, device_);
-  const at::Tensor actions = Indices(RecordedActions(data.batch, items), device_);
+  if (items.host.empty()) return sums;
+  const at::Tensor& rows = items.device;
+  const at::Tensor actions = data.tensors.action.index_select(0, rows);
   const model::NetworkInputs inputs = data.tensors.Select(spec_, rows);
   const at::Tensor weight = data.tensors.weight.index_select(0, rows);
   const at::Tensor importance = data.tensors.importance.index_select(0, rows).mul_(weight);
@@ -90,18 +91,23 @@ MinibatchSums SplitValueGradient::Add(const UpdateData& data, std::span<const st
   torch::autograd::backward({extrinsic, intrinsic}, {of_task.by_action_value.mul(importance),
                                                      of_novelty.by_action_value.mul(importance)});
 
-  const std::vector<float> errors = model::OnHost(of_task.error.abs().add(of_novelty.error.abs()));
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    absolute_error[static_cast<std::size_t>(items[i])] = errors[i];
+  std::vector<at::Tensor> totals = {weight.sum(), WeightedTotal(importance, of_task.loss),
+                                    WeightedTotal(importance, of_novelty.loss), importance.sum(),
+                                    importance.square().sum()};
+  for (const at::Tensor& metric : of_task.metrics) totals.push_back(WeightedTotal(weight, metric));
+  // The one copy that waits for the device.
+  const std::vector<at::Tensor> host = model::ToHost(
+      {of_task.error.abs().add(of_novelty.error.abs()).to(at::kFloat), at::stack(totals)});
+  for (std::size_t i = 0; i < items.host.size(); ++i) {
+    absolute_error[static_cast<std::size_t>(items.host[i])] = host[0].const_data_ptr<float>()[i];
   }
-  sums.weight() = weight.sum().item<double>();
-  sums.policy_loss() = WeightedTotal(importance, of_task.loss);
-  sums.value_loss() = WeightedTotal(importance, of_novelty.loss);
-  sums.importance() = importance.sum().item<double>();
-  sums.importance_squares() = importance.square().sum().item<double>();
-  for (std::size_t i = 0; i < of_task.metrics.size(); ++i) {
-    sums.metric(i) = WeightedTotal(weight, of_task.metrics[i]);
-  }
+  const double* const total = host[1].const_data_ptr<double>();
+  sums.weight() = total[0];
+  sums.policy_loss() = total[1];
+  sums.value_loss() = total[2];
+  sums.importance() = total[3];
+  sums.importance_squares() = total[4];
+  for (std::size_t i = 0; i < of_task.metrics.size(); ++i) sums.metric(i) = total[5 + i];
   return sums;
 }
 

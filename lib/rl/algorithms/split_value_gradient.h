@@ -44,7 +44,7 @@ class SplitValueGradient {
   // absolute error of a row is the sum of both networks', whichever policy acted. The sums' policy
   // loss is that of the extrinsic values and their value loss that of the intrinsic ones. The
   // algorithm's metrics are of the extrinsic values.
-  MinibatchSums Add(const UpdateData& data, std::span<const std::int64_t> items,
+  MinibatchSums Add(const UpdateData& data, const IndexList& items,
                     std::span<float> absolute_error);
 
  private:

@@ -31,7 +31,7 @@ at::Tensor StepDraws::Noise(const std::string& purpose, std::int64_t rows,
                             const model::PolicySpec& spec, at::Device device) const {
   if (!spec.has_box()) return {};
   const auto normal = [](runtime::Random& random) { return static_cast<float>(random.Normal()); };
-  return model::OnDevice(Draw(purpose, rows * spec.action_count, normal), device)
+  return model::CopyUp(Draw(purpose, rows * spec.action_count, normal), device)
       .view({rows, spec.action_count});
 }
 

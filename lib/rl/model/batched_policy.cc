@@ -3,7 +3,6 @@
 
 #include <ATen/ops/cat.h>
 #include <c10/core/StreamGuard.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cstddef>
 #include <unordered_map>
@@ -43,10 +42,7 @@ class BatchedPolicy::GoalRows {
 BatchedPolicy::Streams BatchedPolicy::StreamsOn(at::Device device, const BatchedPolicy* previous) {
   if (device.is_cpu()) return {};
   if (previous != nullptr && previous->device_ == device) return previous->streams_;
-  const c10::impl::VirtualGuardImpl streams(device.type());
-  const auto next = [&] {
-    return streams.getStreamFromGlobalPool(device, /*isHighPriority=*/true);
-  };
+  const auto next = [&] { return StreamOn(device, /*high_priority=*/true); };
   return {.compute = next(), .copies = next(), .recording = next()};
 }
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "rl/model/compute_devices.h"
 #include "rl/model/device_names.h"
@@ -25,6 +26,17 @@ namespace {
 // The types of torch need aligned addresses, and kernels read fastest from such.
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kLeastCapacity = std::size_t{64} << 10;
+
+std::size_t Aligned(std::size_t offset) {
+  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <typename T>
+at::Tensor Borrowed(std::span<const T> values, at::ScalarType type) {
+  // The data is only read; from_blob has no const form.
+  return at::from_blob(const_cast<T*>(values.data()), {static_cast<std::int64_t>(values.size())},
+                       type);
+}
 
 // Adds to the reason why a library cannot be loaded how to get it. libcuda.so.1 is the driver's.
 std::string WayOut(const std::string& error) {
@@ -160,11 +172,67 @@ absl::StatusOr<ComputeDevice> WithPrecision(ComputeDevice device, const std::str
   return device;
 }
 
+std::vector<at::Tensor> CopyUp(const std::vector<at::Tensor>& tensors, at::Device device) {
+  std::vector<at::Tensor> sources;
+  std::vector<std::size_t> offsets;
+  std::size_t size = 0;
+  for (const at::Tensor& tensor : tensors) {
+    sources.push_back(tensor.defined() ? tensor.detach().contiguous() : tensor);
+    offsets.push_back(Aligned(size));
+    if (tensor.defined()) size = offsets.back() + sources.back().nbytes();
+  }
+  const at::Tensor host = at::empty({static_cast<std::int64_t>(size)},
+                                    at::TensorOptions(at::kByte).pinned_memory(device.is_cuda()));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].defined() || sources[i].nbytes() == 0) continue;
+    std::memcpy(host.mutable_data_ptr<std::uint8_t>() + offsets[i], sources[i].const_data_ptr(),
+                sources[i].nbytes());
+  }
+  const at::Tensor sent = host.to(device, /*non_blocking=*/device.is_cuda());
+  if (size > 0) ++copies.up;
+  std::vector<at::Tensor> out;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const at::Tensor& source = sources[i];
+    if (!source.defined()) {
+      out.emplace_back();
+    } else if (source.nbytes() == 0) {
+      out.push_back(at::empty(source.sizes(), source.options().device(device)));
+    } else {
+      out.push_back(sent.narrow(0, static_cast<std::int64_t>(offsets[i]),
+                                static_cast<std::int64_t>(source.nbytes()))
+                        .view(source.scalar_type())
+                        .view(source.sizes()));
+    }
+  }
+  return out;
+}
+
+void MoveTogether(const std::vector<at::Tensor*>& tensors, at::Device device) {
+  if (device.is_cpu()) {
+    ++copies.up;
+    return;
+  }
+  std::vector<at::Tensor> sources;
+  for (const at::Tensor* const tensor : tensors) sources.push_back(*tensor);
+  std::vector<at::Tensor> moved = CopyUp(sources, device);
+  for (std::size_t i = 0; i < tensors.size(); ++i) *tensors[i] = std::move(moved[i]);
+}
+
+at::Tensor CopyUp(std::span<const float> values, at::Device device) {
+  return CopyUp(std::vector<at::Tensor>{Borrowed(values, at::kFloat)}, device).front();
+}
+
+at::Tensor CopyUp(std::span<const std::int64_t> values, at::Device device) {
+  return CopyUp(std::vector<at::Tensor>{Borrowed(values, at::kLong)}, device).front();
+}
+
+std::optional<c10::Stream> StreamOn(at::Device device, bool high_priority) {
+  if (device.is_cpu()) return std::nullopt;
+  return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, high_priority);
+}
+
 at::Tensor OnDevice(std::span<const float> values, at::Device device) {
-  // The data is only read; from_blob has no const form.
-  return at::from_blob(const_cast<float*>(values.data()),
-                       {static_cast<std::int64_t>(values.size())}, at::kFloat)
-      .to(device, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
+  return Borrowed(values, at::kFloat).to(device, at::kFloat, /*non_blocking=*/false, /*copy=*/true);
 }
 
 std::vector<float> OnHost(const at::Tensor& tensor) {
@@ -174,7 +242,7 @@ std::vector<float> OnHost(const at::Tensor& tensor) {
 }
 
 std::size_t DeviceBatch::Reserve(std::size_t bytes) {
-  const std::size_t offset = (size_ + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t offset = Aligned(size_);
   const std::size_t needed = offset + bytes;
   const std::size_t held = host_.defined() ? static_cast<std::size_t>(host_.numel()) : 0;
   if (needed > held) {
@@ -317,8 +385,13 @@ void CopyDown(const at::Tensor& bytes, at::Tensor host) {
 
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors) {
   const JoinedTensors joined = Join(tensors);
-  const at::Tensor host = joined.bytes.to(at::kCPU);
-  if (host.numel() > 0) ++copies.down;
+  if (!joined.bytes.is_cuda()) {
+    if (joined.bytes.numel() > 0) ++copies.down;
+    return Split(joined.bytes, joined.parts);
+  }
+  const at::Tensor host =
+      at::empty(joined.bytes.sizes(), at::TensorOptions(at::kByte).pinned_memory(true));
+  CopyDown(joined.bytes, host);
   return Split(host, joined.parts);
 }
 

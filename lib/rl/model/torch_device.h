@@ -30,7 +30,21 @@ namespace shoal::model {
 // TF32.
 absl::StatusOr<at::Device> FindDevice(const std::string& name);
 
-// Returns a copy of `values` on `device`, [values.size()] float32.
+// Returns copies on `device` of tensors of the host, of the same types and shapes, made by one
+// copy; undefined ones stay undefined. A GPU gets it from pinned memory on the current stream, and
+// nobody waits for it.
+std::vector<at::Tensor> CopyUp(const std::vector<at::Tensor>& tensors, at::Device device);
+// Return such copies of numbers of the host, [values.size()], float32 or int64.
+at::Tensor CopyUp(std::span<const float> values, at::Device device);
+at::Tensor CopyUp(std::span<const std::int64_t> values, at::Device device);
+// Replaces the tensors by such copies. On a CPU they stay what they are, and are counted as copied.
+void MoveTogether(const std::vector<at::Tensor*>& tensors, at::Device device);
+
+// Returns a stream of torch's pool, or nothing for a CPU. There are 32 of each priority.
+std::optional<c10::Stream> StreamOn(at::Device device, bool high_priority);
+
+// Returns a copy of `values` on `device`, [values.size()] float32. It waits for the copy and pins
+// no memory, which torch would keep, so that it suits what is copied once and may be large.
 at::Tensor OnDevice(std::span<const float> values, at::Device device);
 // Returns the numbers of a tensor on any device, row after row, without its gradient.
 std::vector<float> OnHost(const at::Tensor& tensor);
@@ -162,8 +176,8 @@ void CopyDown(const at::Tensor& bytes, at::Tensor host);
 // are on one device.
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors);
 
-// What this thread has copied since it began: batches, and calls of ToHost and CopyDown, that moved
-// anything, and the slices of frames.
+// What this thread has copied since it began: batches, and calls of CopyUp, MoveTogether, ToHost
+// and CopyDown, that moved anything, and the slices of frames.
 struct CopyCounts {
   std::uint64_t up = 0;
   std::uint64_t down = 0;

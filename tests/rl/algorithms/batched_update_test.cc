@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates that compute whole batches, as GPUs do, against those that go row by row, and updates in
 // bfloat16 against those in float32.
+#include <ATen/record_function.h>
+
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/model/candidate_table_tensors.h"
 #include "rl/model/parameter_layout.h"
+#include "rl/model/policy.h"
 #include "rl/model/torch_device.h"
 #include "tests/doubles/temporary_folder.h"
 #include "tests/rl/algorithms/pointer_task.h"
@@ -186,6 +190,69 @@ TEST_CASE("demonstrations are cloned in whole batches as row by row") {
     const std::vector<float> found = ParametersOf(*batched, spec);
     for (std::size_t i = 0; i < found.size(); ++i) {
       REQUIRE(found[i] == Approx(parameters[i]).margin(1e-4));
+    }
+  }
+}
+
+// What an update copies, and how often it waits for one number.
+struct Traffic {
+  std::uint64_t up = 0;
+  std::uint64_t down = 0;
+  std::uint64_t scalars = 0;
+};
+
+Traffic TrafficOf(PolicyTrainer& trainer, const UnrollBatch& batch) {
+  static std::uint64_t scalars;
+  scalars = 0;
+  const auto handle = at::addThreadLocalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+        if (std::string(function.name()) == "aten::_local_scalar_dense") ++scalars;
+        return nullptr;
+      }));
+  const model::CopyCounts before = model::Copies();
+  REQUIRE(trainer.Update(batch).ok());
+  const model::CopyCounts after = model::Copies();
+  at::removeCallback(handle);
+  return {.up = after.up - before.up, .down = after.down - before.down, .scalars = scalars};
+}
+
+TEST_CASE("an update copies its batch, targets and minibatches up once, and waits once a step") {
+  // Copies are counted on the thread that makes them.
+  model::SetTorchThreads(1);
+  const bool candidates = GENERATE(false, true);
+  const bool on_policy = GENERATE(false, true);
+  model::PolicySpec spec = SmallSpec();
+  if (!candidates) {
+    spec.head = "discrete";
+    spec.action_count = 4;
+    spec.query_init = 1.0;
+  }
+  AlgorithmOptions options = Proportional(on_policy ? "ppo" : "dqn");
+  // On a CPU torch's Adam asks its count of steps, too.
+  options.optimiser = "sgd";
+  spec = SpecFor(*MakeAlgorithm(options).value(), spec);
+  PointerTask task(spec, {});
+  const UnrollBatch batch = task.Play(*PolicyOf(*Trainer(spec, options, {}), spec), 6);
+  for (const model::ComputeDevice& device : model::BatchDevices()) {
+    INFO(device.name);
+    const auto traffic_with = [&](std::int64_t minibatches) {
+      options.minibatches = minibatches;
+      const auto trainer = Trainer(spec, options, device);
+      REQUIRE(trainer->Update(batch).ok());
+      return TrafficOf(*trainer, batch);
+    };
+    const Traffic few = traffic_with(2);
+    const Traffic many = traffic_with(4);
+    const auto epochs = static_cast<std::uint64_t>(options.update_epochs);
+    // A head over candidates sends each minibatch's rows of every catalog in one copy.
+    REQUIRE(many.up - few.up == (candidates ? 2 * epochs : 0));
+    REQUIRE(many.down - few.down == 2 * epochs);
+    // The norm of the gradient, by which it is clipped.
+    REQUIRE(many.scalars - few.scalars == 2 * epochs);
+    if (on_policy) {
+      REQUIRE(few.up == 3 + (candidates ? 2 * epochs : 0));
+      REQUIRE(few.down == 2 * epochs);
+      REQUIRE(few.scalars == 2 * epochs + 1);
     }
   }
 }

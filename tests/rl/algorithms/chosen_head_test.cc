@@ -102,7 +102,7 @@ TEST_CASE("the head of chosen actions says of them what the head of all actions 
         seen.chosen[static_cast<std::size_t>(head.positions[i])] = chosen[i];
       }
       return HeadDerivatives{.by_chosen =
-                                 factor.index_select(0, Indices(head.positions, at::kCPU))};
+                                 factor.index_select(0, model::CopyUp(head.positions, at::kCPU))};
     });
     torch::autograd::backward(derivatives.of, derivatives.by);
     seen.by_head = model::OnHost(inputs.head.grad());
@@ -112,11 +112,12 @@ TEST_CASE("the head of chosen actions says of them what the head of all actions 
   };
   BatchedHead all(network, spec.train_keys);
   const HeadOutcome expected = outcome([&](const BatchedHead::Rows& inputs, const HeadLoss& loss) {
-    return all.Run(batch, tensors, rows, actions, inputs, HeadOutput::kActionValues, loss);
+    return all.Run(batch, tensors, IndexList::Of(rows, at::kCPU), IndexList::Of(actions, at::kCPU),
+                   inputs, HeadOutput::kActionValues, loss);
   });
   const ChosenHead chosen(network);
   const HeadOutcome found = outcome([&](const BatchedHead::Rows& inputs, const HeadLoss& loss) {
-    return chosen.Run(batch, tensors, rows, actions, inputs, loss);
+    return chosen.Run(batch, tensors, rows, IndexList::Of(actions, at::kCPU), inputs, loss);
   });
   RequireEqual(found.chosen, expected.chosen);
   RequireEqual(found.by_head, expected.by_head);

@@ -126,8 +126,9 @@ void RequireGradient(const std::string& name, const std::string& core) {
     parameters.gradient.zero_();
     PolicyGradient policy_gradient(spec, parameters.layout, parameters.flat, parameters.gradient,
                                    HeadArithmetic::kRows);
-    MinibatchSums sums = policy_gradient.Add(
-        {batch, tensors, targets, *algorithm, {.entropy = 0.3, .kl = 0}}, items, {});
+    MinibatchSums sums =
+        policy_gradient.Add({batch, tensors, targets, *algorithm, {.entropy = 0.3, .kl = 0}},
+                            IndexList::Of(items, at::kCPU), {});
     return sums.policy_loss() + sums.value_loss();
   };
   const bool has_critic = name != "cem" && name != "grpo";

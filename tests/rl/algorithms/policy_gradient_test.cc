@@ -89,8 +89,9 @@ struct Setting {
 
   double Loss(PolicyGradient& policy_gradient) {
     gradient.zero_();
-    MinibatchSums sums = policy_gradient.Add(
-        {batch, tensors, *targets, *algorithm, {.entropy = 0.05, .kl = 2}}, items, absolute_error);
+    MinibatchSums sums =
+        policy_gradient.Add({batch, tensors, *targets, *algorithm, {.entropy = 0.05, .kl = 2}},
+                            IndexList::Of(items, at::kCPU), absolute_error);
     return sums.policy_loss() + sums.value_loss();
   }
 };

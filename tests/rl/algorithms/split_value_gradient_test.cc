@@ -264,7 +264,8 @@ TEST_CASE("Both values learn what a plain reading of the paper's equations gives
   REQUIRE(items.size() == 13);
 
   batch.targets.emplace(targets, at::kCPU);
-  MinibatchSums sums = trained.Add(batch.data({}), items, batch.absolute_error);
+  MinibatchSums sums =
+      trained.Add(batch.data({}), IndexList::Of(items, at::kCPU), batch.absolute_error);
   double of_task = 0;
   double of_novelty = 0;
   const auto add_losses = [&] {

@@ -305,5 +305,33 @@ TEST_CASE("arrays that are sent together arrive as they were, empty ones too") {
   }
 }
 
+TEST_CASE("tensors that are copied up together arrive as they were, in one copy") {
+  const at::Tensor floats = CopyUp(std::vector<float>{1.5F, -2.0F, 3.0F, 4.0F}, at::kCPU);
+  const at::Tensor longs = CopyUp(std::vector<std::int64_t>{7, -8}, at::kCPU);
+  const std::vector<at::Tensor> sources = {floats.gt(0),           floats.view({2, 2}).t(),
+                                           floats.to(at::kDouble), at::Tensor(),
+                                           longs.narrow(0, 0, 0),  longs};
+  for (const ComputeDevice& device : BatchDevices()) {
+    const at::Device place = FindDevice(device.name).value();
+    const CopyCounts before = Copies();
+    std::vector<at::Tensor> copies = CopyUp(sources, place);
+    REQUIRE(Copies().up == before.up + 1);
+    std::vector<at::Tensor> moved = sources;
+    std::vector<at::Tensor*> places;
+    for (at::Tensor& tensor : moved) places.push_back(&tensor);
+    MoveTogether(places, place);
+    REQUIRE(Copies().up == before.up + 2);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      REQUIRE(copies[i].defined() == sources[i].defined());
+      if (!sources[i].defined()) continue;
+      REQUIRE(copies[i].device() == place);
+      REQUIRE(moved[i].device() == place);
+      REQUIRE(copies[i].to(at::kCPU).equal(sources[i]));
+      REQUIRE(moved[i].to(at::kCPU).equal(sources[i]));
+      REQUIRE((copies[i].numel() == 0 || !copies[i].is_alias_of(sources[i])));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shoal::model

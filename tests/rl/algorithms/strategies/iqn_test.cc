@@ -196,7 +196,8 @@ TEST_CASE("A priority is made of the difference of means, however wide the distr
   std::vector<std::int64_t> items(rows);
   std::iota(items.begin(), items.end(), 0);
   std::vector<float> errors(rows);
-  MinibatchSums sums = learner.network->Add({batch, tensors, target_tensors, *iqn}, items, errors);
+  MinibatchSums sums = learner.network->Add({batch, tensors, target_tensors, *iqn},
+                                            IndexList::Of(items, at::kCPU), errors);
   std::vector<std::int64_t> actions = batch.action;
   actions.resize(batch.value.size());
   const std::vector<float> quantiles =

@@ -155,7 +155,8 @@ void RequireOwnGradients(const model::PolicySpec& spec) {
   std::vector<float> absolute_error(12);
   const auto losses = [&] {
     gradient.zero_();
-    return soft.Add({batch, tensors, targets, *sac}, items, noise, absolute_error);
+    return soft.Add({batch, tensors, targets, *sac}, IndexList::Of(items, at::kCPU), noise,
+                    absolute_error);
   };
   for (const model::ParameterInfo& info : layout.parameters) {
     INFO(info.name);
