@@ -2,10 +2,13 @@
 #include "text/language/bert.h"
 
 #include <c10/core/InferenceMode.h>
+#include <c10/core/Stream.h>
+#include <c10/core/StreamGuard.h>
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,6 +52,8 @@ struct Bert::State {
   BertConfig config;
   BertOptions options;
   at::Device device = at::kCPU;
+  // That of this model on a GPU, so that it waits neither for policies nor for their uploads.
+  std::optional<c10::Stream> stream;
   std::unique_ptr<const BertNetwork> network;
 
   // Calls visit(first sequence, last sequence, hidden states on the CPU) for each slice.
@@ -56,6 +61,7 @@ struct Bert::State {
   absl::Status EachSlice(const TokenBatch& batch, const Visit& visit) const {
     return model::GuardTorch("BERT", [&]() -> absl::Status {
       const c10::InferenceMode mode;
+      const c10::OptionalStreamGuard on_stream(stream);
       RunSlices(batch, device, options.slice_tokens, [&](std::int64_t first, std::int64_t last) {
         const PackedTokens tokens(batch.Slice(first, last), device);
         visit(first, last, network->Hidden(tokens).to(at::kCPU).contiguous());
@@ -88,8 +94,10 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
   state->config = parameters.config;
   state->options = options;
   SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
+  state->stream = model::StreamOn(state->device, /*high_priority=*/false);
   SHOAL_RETURN_IF_ERROR(model::GuardTorch("BERT", [&]() -> absl::Status {
     const c10::InferenceMode mode;
+    const c10::OptionalStreamGuard on_stream(state->stream);
     state->network = std::make_unique<const BertNetwork>(
         state->config, model::OnDevice(parameters.flat, state->device));
     return absl::OkStatus();

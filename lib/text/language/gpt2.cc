@@ -3,6 +3,8 @@
 
 #include <ATen/ops/stack.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/core/Stream.h>
+#include <c10/core/StreamGuard.h>
 
 #include <algorithm>
 #include <cstring>
@@ -60,6 +62,8 @@ struct Gpt2::State {
   Gpt2Options options;
   at::Device device = at::kCPU;
   at::ScalarType compute = at::kFloat;
+  // That of this model on a GPU, so that it waits neither for policies nor for their uploads.
+  std::optional<c10::Stream> stream;
   std::unique_ptr<const Gpt2Network> network;
 
   absl::StatusOr<std::int64_t> Layer(std::int64_t layer) const {
@@ -80,6 +84,7 @@ struct Gpt2::State {
 
 template <typename Visit>
 void Gpt2::State::EachSlice(const TokenBatch& batch, std::int64_t layer, Visit visit) const {
+  const c10::OptionalStreamGuard on_stream(stream);
   RunSlices(batch, device, options.slice_tokens, [&](std::int64_t first, std::int64_t last) {
     const PackedTokens tokens(batch.Slice(first, last), device);
     visit(batch.starts[static_cast<std::size_t>(first)], network->Hidden(tokens, layer));
@@ -131,7 +136,9 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
   state->options = options;
   state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
+  state->stream = model::StreamOn(state->device, /*high_priority=*/false);
   const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
+    const c10::OptionalStreamGuard on_stream(state->stream);
     auto network = std::make_unique<Gpt2Network>(
         state->config, model::OnDevice(parameters.flat, state->device), at::Tensor(),
         NetworkOptions{.compute = state->compute, .checkpoint = false});
@@ -199,6 +206,7 @@ absl::StatusOr<Generated> Gpt2::Generate(std::span<const std::int32_t> prompt,
   batch.Append(prompt);
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config));
   return Infer("generation", [&]() -> absl::StatusOr<Generated> {
+    const c10::OptionalStreamGuard on_stream(state_->stream);
     const auto room = state_->config.positions - batch.tokens();
     KeyValues past(state_->config, batch.tokens() + std::min(room, options.max_tokens),
                    at::TensorOptions(state_->device).dtype(state_->compute));
