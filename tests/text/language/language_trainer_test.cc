@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/language/language_trainer.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "rl/model/policy.h"
 #include "rl/model/torch_device.h"
 #include "tests/doubles/ranks.h"
-#include "tests/rl/model/devices.h"
+#include "tests/text/language/any_device.h"
 #include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2.h"
@@ -59,13 +63,6 @@ LossReport BruteForce(const Gpt2Parameters& parameters, const WeightedBatch& bat
   return {loss / targets, std::exp(loss / targets), right / targets, targets};
 }
 
-// Returns one of the devices that there are.
-std::string AnyDevice() {
-  std::vector<std::string> names;
-  for (const model::ComputeDevice& device : model::BatchDevices()) names.push_back(device.name);
-  return GENERATE_COPY(from_range(names));
-}
-
 TEST_CASE("loss, perplexity and accuracy are those of the definition, over what counts alone") {
   const auto trainer = Trainer({.device = AnyDevice()});
   const WeightedBatch batch = Batch(1);
@@ -76,6 +73,42 @@ TEST_CASE("loss, perplexity and accuracy are those of the definition, over what 
   REQUIRE(found.accuracy == Approx(wanted.accuracy));
   REQUIRE(found.targets == wanted.targets);
   REQUIRE(trainer->Step(batch, 0.01)->loss.loss == Approx(wanted.loss).epsilon(1e-5));
+}
+
+TEST_CASE("every device computes the logits and the gradients of the CPU, to 1e-4 in float32") {
+  const std::string device = AnyDevice();
+  const WeightedBatch batch = Batch(1);
+  const auto logits_on = [&](const std::string& name) -> runtime::Tensor {
+    const auto model = Gpt2::Create(SmallGpt2(), nullptr, {.device = name}).value();
+    return model->Logits(batch.tokens).value();
+  };
+  // A step of this rate along the gradient, without momentum, weight decay or clipping, is the
+  // gradient.
+  const auto gradient_on = [&](const TrainerOptions& slices) {
+    TrainerOptions options = slices;
+    options.max_gradient_norm = 0;
+    options.optimiser = {.kind = Kind::kSgd, .beta1 = 0, .weight_decay = 0};
+    const auto trainer = Trainer(options);
+    REQUIRE(trainer->Step(batch, 1).ok());
+    std::vector<float> gradient = trainer->Parameters().value().flat;
+    const Gpt2Parameters start = SmallGpt2();
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = start.flat[i] - gradient[i];
+    return gradient;
+  };
+  const auto require_near = [](std::span<const float> found, std::span<const float> expected) {
+    REQUIRE(found.size() == expected.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(found[i]) - expected[i]));
+    }
+    REQUIRE(largest <= 1e-4);
+  };
+  const runtime::Tensor expected = logits_on("cpu");
+  require_near(logits_on(device).values<float>(), expected.values<float>());
+  const std::vector<float> gradient = gradient_on({});
+  REQUIRE(*std::max_element(gradient.begin(), gradient.end()) > 1e-2);
+  // On a CPU, too, the slices make another order of sums.
+  require_near(gradient_on({.device = device, .slice_tokens = 20}), gradient);
 }
 
 TEST_CASE("every device and both precisions learn alike") {

@@ -17,6 +17,7 @@
 #include "rl/collectives/measured_reducer.h"
 #include "rl/collectives/overlapped_sums.h"
 #include "tests/doubles/ranks.h"
+#include "tests/text/language/any_device.h"
 #include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/batch_pass.h"
@@ -121,6 +122,17 @@ TEST_CASE("1, 2 and 4 ranks make the same steps with sums in the backward pass a
         REQUIRE(losses[step] == Approx(alone[step]).epsilon(1e-5));
       }
     }
+  }
+}
+
+TEST_CASE("sums in the backward pass leave the losses of one rank on the CPU, on any device") {
+  const std::vector<double> alone = TrainRanksBy({.options = SlicedOptions()}, true)[0].losses;
+  OverlapSetting setting{.ranks = 2, .options = SlicedOptions()};
+  setting.options.device = AnyDevice();
+  const std::vector<OverlappedCourse> courses = TrainRanksBy(setting, true);
+  REQUIRE(courses[0].parameters == courses[1].parameters);
+  for (std::uint64_t step = 0; step < kOverlappedSteps; ++step) {
+    REQUIRE(courses[0].losses[step] == Approx(alone[step]).epsilon(1e-4));
   }
 }
 

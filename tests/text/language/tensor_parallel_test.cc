@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/doubles/ranks.h"
+#include "tests/text/language/any_device.h"
 #include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2_layout.h"
@@ -138,6 +139,19 @@ TEST_CASE(
     const std::vector<Course> courses = TenSteps(ranks, Divided(ranks));
     RequireTheSameBits(courses, courses[0]);
     RequireClose(courses[0], alone);
+  }
+}
+
+TEST_CASE("tensor-parallel ranks on any device have the losses of one process on the CPU") {
+  const Course alone = TenSteps({}, Divided({})).front();
+  const Ranks ranks{.all = 2, .tensor = 2};
+  TrainerOptions options = Divided(ranks);
+  options.device = AnyDevice();
+  INFO(options.device);
+  const std::vector<Course> courses = TenSteps(ranks, options);
+  for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+    REQUIRE(courses[0].losses[i] == Approx(alone.losses[i]).epsilon(1e-4));
+    REQUIRE(courses[1].losses[i] == Approx(alone.losses[i]).epsilon(1e-4));
   }
 }
 
