@@ -229,12 +229,9 @@ absl::Status Pretraining::Step() {
       PartOf(items, place_.data_rank, place_.data_ranks, plan_.attention);
   collectives::RankStopwatch stopwatch(reducer_, runtime::SystemClock());
   SHOAL_ASSIGN_OR_RETURN(const language::StepReport report, trainer_->Step(part, learning_rate));
-  collectives::RankTimes times;
-  // The calls of groups among the ranks are not measured.
-  if (options_.tensor_parallel == 1) {
-    SHOAL_ASSIGN_OR_RETURN(times, stopwatch.Stop(static_cast<double>(part.tokens.tokens()),
-                                                 report.overlapped_seconds));
-  }
+  SHOAL_ASSIGN_OR_RETURN(
+      collectives::RankTimes times,
+      stopwatch.Stop(static_cast<double>(part.tokens.tokens()), report.overlapped_seconds));
   trained_ = report.loss;
   course_.position = stream_->position();
   rate_.Add(runtime::SystemClock().Now(), TokensOf(items), Done());

@@ -7,8 +7,29 @@ namespace shoal::collectives {
 
 MeasuredReducer::MeasuredReducer(std::unique_ptr<GradientReducer> inner, RankProgress* progress,
                                  std::chrono::milliseconds call_timeout)
-    : inner_(std::move(inner)), progress_(progress), call_timeout_(call_timeout) {
+    : MeasuredReducer(std::move(inner), progress, call_timeout, nullptr) {}
+
+MeasuredReducer::MeasuredReducer(std::unique_ptr<GradientReducer> inner, RankProgress* progress,
+                                 std::chrono::milliseconds call_timeout,
+                                 std::shared_ptr<Spent> whole)
+    : inner_(std::move(inner)),
+      progress_(progress),
+      call_timeout_(call_timeout),
+      spent_(std::make_shared<Spent>(std::move(whole))) {
   if (progress_ != nullptr) progress_->call_timeout_ms = call_timeout.count();
+}
+
+void MeasuredReducer::Spent::Add(std::size_t bytes, double seconds) {
+  if (whole_ != nullptr) whole_->Add(bytes, seconds);
+  const runtime::MutexLock lock(mutex_);
+  ++total_.calls;
+  total_.bytes += bytes;
+  total_.seconds += seconds;
+}
+
+Communication MeasuredReducer::Spent::total() const {
+  const runtime::MutexLock lock(mutex_);
+  return total_;
 }
 
 template <typename Call>
@@ -16,10 +37,8 @@ absl::Status MeasuredReducer::Measure(std::size_t bytes, const Call& call) {
   if (progress_ != nullptr) ++progress_->calls;
   const auto begin = std::chrono::steady_clock::now();
   const absl::Status done = call();
-  communication_.seconds +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  communication_.bytes += bytes;
-  ++communication_.calls;
+  spent_->Add(bytes,
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (progress_ == nullptr) return done;
   ++progress_->calls;
   absl::StatusCode none = absl::StatusCode::kOk;
@@ -66,7 +85,8 @@ absl::StatusOr<std::unique_ptr<GradientReducer>> MeasuredReducer::Split(std::int
     return absl::OkStatus();
   }));
   if (group->world_size() == 1) return group;
-  return std::make_unique<MeasuredReducer>(std::move(group), progress_, call_timeout_);
+  return std::unique_ptr<GradientReducer>(
+      new MeasuredReducer(std::move(group), progress_, call_timeout_, spent_));
 }
 
 }  // namespace shoal::collectives

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "platform/runtime/mutex.h"
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_progress.h"
 
@@ -33,18 +35,35 @@ class MeasuredReducer final : public GradientReducer {
   absl::Status Barrier() override;
   void Abort(const absl::Status& reason) override { inner_->Abort(reason); }
   absl::StatusOr<std::vector<int>> TakeConnections() override { return inner_->TakeConnections(); }
-  // The group is measured by itself and reports to the same process.
+  // The group is measured by itself and reports to the same process. What is spent on its calls
+  // counts here, too; the two may be used by different threads.
   absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t colour) override;
-  Communication communication() const override { return communication_; }
+  Communication communication() const override { return spent_->total(); }
 
  private:
+  // What calls have cost, those of groups included. Thread-safe.
+  class Spent {
+   public:
+    // `whole`, which may be null, is that of the reducer that this one's group is a part of.
+    explicit Spent(std::shared_ptr<Spent> whole) : whole_(std::move(whole)) {}
+    void Add(std::size_t bytes, double seconds) ABSL_LOCKS_EXCLUDED(mutex_);
+    Communication total() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+   private:
+    const std::shared_ptr<Spent> whole_;
+    mutable runtime::Mutex mutex_;
+    Communication total_ ABSL_GUARDED_BY(mutex_);
+  };
+
+  MeasuredReducer(std::unique_ptr<GradientReducer> inner, RankProgress* progress,
+                  std::chrono::milliseconds call_timeout, std::shared_ptr<Spent> whole);
   template <typename Call>
   absl::Status Measure(std::size_t bytes, const Call& call);
 
   const std::unique_ptr<GradientReducer> inner_;
   RankProgress* const progress_;
   const std::chrono::milliseconds call_timeout_;
-  Communication communication_;
+  const std::shared_ptr<Spent> spent_;
 };
 
 }  // namespace shoal::collectives

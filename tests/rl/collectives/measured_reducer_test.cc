@@ -30,6 +30,9 @@ class AnsweringReducer final : public GradientReducer {
   absl::Status Broadcast(std::span<std::byte>) override { return answer_(); }
   absl::Status Barrier() override { return answer_(); }
   void Abort(const absl::Status&) override {}
+  absl::StatusOr<std::unique_ptr<GradientReducer>> Split(std::int64_t) override {
+    return std::make_unique<AnsweringReducer>(answer_);
+  }
 
  private:
   const std::function<absl::Status()> answer_;
@@ -54,6 +57,26 @@ TEST_CASE("each collective call is counted with the bytes that it was given") {
   REQUIRE(reducer.communication().calls == 8);
   REQUIRE(reducer.communication().bytes == 3 * 3 * 4 + 3 * 5 * 8 + 7);
   REQUIRE(reducer.communication().seconds > 0);
+}
+
+TEST_CASE("what the calls of a group cost counts for the ranks that it was split from, too") {
+  MeasuredReducer all(std::make_unique<AnsweringReducer>([] { return absl::OkStatus(); }), nullptr,
+                      kTimeout);
+  std::array<float, 3> values{};
+  const auto group = all.Split(0).value();
+  REQUIRE(all.communication().calls == 1);
+  REQUIRE(group->AllReduceSum(std::span<float>(values)).ok());
+  const auto part = group->Split(0).value();
+  REQUIRE(part->AllGather(values).ok());
+  REQUIRE(all.AllReduceSum(std::span<float>(values)).ok());
+  REQUIRE(part->communication().calls == 1);
+  REQUIRE(part->communication().bytes == 3 * 4);
+  REQUIRE(group->communication().calls == 3);
+  REQUIRE(group->communication().bytes == 2 * 3 * 4);
+  REQUIRE(all.communication().calls == 5);
+  REQUIRE(all.communication().bytes == 3 * 3 * 4);
+  REQUIRE(all.communication().seconds > group->communication().seconds);
+  REQUIRE(group->communication().seconds > part->communication().seconds);
 }
 
 TEST_CASE("a compressed sum counts half its bytes where it is rounded, and all of them elsewhere") {
