@@ -16,11 +16,13 @@
 #include <utility>
 
 #include "encoder/batch_stream.h"
+#include "encoder/memory_table.h"
 #include "encoder/pretraining_plan.h"
 #include "encoder/recent_rate.h"
 #include "encoder/training_log.h"
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/clock.h"
+#include "platform/runtime/process_usage.h"
 #include "platform/runtime/stop_signals.h"
 #include "rl/collectives/gradient_compression.h"
 #include "rl/collectives/rank_times.h"
@@ -517,6 +519,8 @@ absl::StatusOr<std::unique_ptr<collectives::GradientReducer>> Join(
 }  // namespace
 
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out) {
+  if (options.dataset.empty()) return runtime::InvalidArgument("--dataset is missing");
+  if (options.output.empty()) return runtime::InvalidArgument("--output is missing");
   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
   SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
   SHOAL_ASSIGN_OR_RETURN(const auto reducer, Join(options));
@@ -534,17 +538,43 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
   return end;
 }
 
-absl::Status PrintMemory(const PretrainingOptions& options, std::int64_t ranks, std::ostream& out) {
-  SHOAL_RETURN_IF_ERROR(options.Validate());
+absl::Status PrintMemory(const PretrainingOptions& options, const MemoryRequest& request,
+                         std::ostream& out) {
+  PretrainingOptions checked = options;
+  // Nothing is written.
+  if (checked.output.empty()) checked.output = "none";
+  SHOAL_RETURN_IF_ERROR(checked.Validate());
+  const std::int64_t ranks = request.ranks;
   SHOAL_RETURN_IF_ERROR(AtLeast("--plan-memory", ranks, 1));
-  SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
-  SHOAL_ASSIGN_OR_RETURN(const language::Gpt2Config config,
-                         ConfigOf(options, data->manifest().vocabulary_size));
+  std::int64_t vocabulary = 0;
+  if (!options.dataset.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
+    vocabulary = data->manifest().vocabulary_size;
+  } else if (options.model.empty()) {
+    SHOAL_ASSIGN_OR_RETURN(const auto preset, language::Gpt2Config::Preset(options.preset));
+    vocabulary = preset.vocabulary_size;
+  }
+  SHOAL_ASSIGN_OR_RETURN(const language::Gpt2Config config, ConfigOf(options, vocabulary));
   SHOAL_ASSIGN_OR_RETURN(const auto trainer, TrainerOptionsOf(options));
   SHOAL_RETURN_IF_ERROR(trainer.ValidateFor(config, ranks));
-  const language::TrainerPlaces places{.ranks = ranks, .threads = ThreadsOf(options, ranks)};
-  out << ToJson(language::EstimateTrainerMemory(config, trainer, places)) << std::endl;
-  return absl::OkStatus();
+  const std::int64_t parts = ranks / options.tensor_parallel;
+  const language::TrainerPlaces places{.ranks = ranks,
+                                       .threads = ThreadsOf(options, ranks),
+                                       .batch_tokens = (options.batch_tokens + parts - 1) / parts};
+  if (request.json) {
+    out << ToJson(language::EstimateTrainerMemory(config, trainer, places)) << std::endl;
+    return absl::OkStatus();
+  }
+  if (request.gibibytes <= 0 && trainer.device != "cpu") {
+    return runtime::InvalidArgument("--plan-memory on a GPU needs its --device-memory");
+  }
+  const auto bytes = request.gibibytes > 0
+                         ? static_cast<std::int64_t>(request.gibibytes * 1024 * 1024 * 1024)
+                         : runtime::MachineBytes() / ranks;
+  const MemoryTable table = TabulateMemory(config, trainer, places, bytes);
+  out << table.text << std::flush;
+  return table.fits ? absl::OkStatus()
+                    : absl::ResourceExhaustedError("a rank's trainer does not fit");
 }
 
 }  // namespace shoal::encoder

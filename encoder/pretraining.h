@@ -142,9 +142,21 @@ absl::Status Pretrain(const PretrainingOptions& options, const TrainingMaterial&
 // held-out capture that the dataset lacks, and the errors of dataset::Dataset::Open.
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out);
 
-// Prints as a JSON object of one line what each of so many ranks would take for the arrays of its
-// trainer (text/language/trainer_memory.h). Nothing of the model's size is allocated for a model
-// from scratch. The errors are those of TrainOnDataset.
-absl::Status PrintMemory(const PretrainingOptions& options, std::int64_t ranks, std::ostream& out);
+struct MemoryRequest {
+  // 0: nobody asks.
+  std::int64_t ranks = 0;
+  // What each rank has for itself; 0: its part of this machine's memory.
+  double gibibytes = 0;
+  bool json = false;
+};
+
+// Prints what each of so many ranks would take for its trainer: a table of the ways to divide it
+// and whether they fit (memory_table.h), or what the options say as a JSON object of one line
+// (text/language/trainer_memory.h). Nothing of the model's size is allocated for a model from
+// scratch. Without a dataset the vocabulary is the preset's. Returns RESOURCE_EXHAUSTED after a
+// table where what the options say does not fit, INVALID_ARGUMENT for a GPU whose memory is not
+// given, and the errors of TrainOnDataset.
+absl::Status PrintMemory(const PretrainingOptions& options, const MemoryRequest& request,
+                         std::ostream& out);
 
 }  // namespace shoal::encoder

@@ -11,8 +11,8 @@ namespace shoal::encoder {
 namespace {
 
 void AddMaterial(CLI::App& train, PretrainingOptions& options) {
-  train.add_option("--dataset", options.dataset, "Folder of a dataset")->required();
-  train.add_option("--output", options.output, "Folder of the run")->required();
+  train.add_option("--dataset", options.dataset, "Folder of a dataset");
+  train.add_option("--output", options.output, "Folder of the run");
   train.add_flag("--resume", options.resume, "Go on from the latest checkpoint in --output");
   train.add_option("--preset", options.preset, "tiny, small, medium, large or xl, from scratch")
       ->capture_default_str();
@@ -187,15 +187,23 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
   AddCourse(*train, *options);
   AddGroup(*train, options->group);
   AddLaunch(*train, *flags);
-  auto planned_ranks = std::make_shared<std::int64_t>(0);
+  auto planned = std::make_shared<MemoryRequest>();
   train
-      ->add_option("--plan-memory", *planned_ranks,
-                   "Print as JSON what the arrays of each of so many ranks take, and stop")
+      ->add_option("--plan-memory", planned->ranks,
+                   "Say what each of so many ranks takes in each stage of ZeRO, with checkpointed "
+                   "blocks and without, and what fits; then stop. Needs neither dataset nor output")
       ->check(CLI::Range(1, 1'000'000));
-  train->callback([&action, options, flags, again, planned_ranks] {
+  train
+      ->add_option(
+          "--device-memory", planned->gibibytes,
+          "With --plan-memory: GiB that each rank has; default: its part of this machine's")
+      ->check(CLI::Range(0.001, 1e6));
+  train->add_flag("--plan-json", planned->json,
+                  "With --plan-memory: one line of JSON with bytes, of what the flags say alone");
+  train->callback([&action, options, flags, again, planned] {
     options->resume = options->resume || again;
-    action = [options, flags, planned_ranks](std::ostream& out) -> absl::Status {
-      if (*planned_ranks > 0) return PrintMemory(*options, *planned_ranks, out);
+    action = [options, flags, planned](std::ostream& out) -> absl::Status {
+      if (planned->ranks > 0) return PrintMemory(*options, *planned, out);
       if (!flags->nodes.empty() && !options->resume) {
         return runtime::InvalidArgument(
             "--nodes needs --resume, since the ranks of a node that comes later go on from the "

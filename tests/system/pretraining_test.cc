@@ -184,7 +184,7 @@ TEST_CASE("the memory of a training rank is told by its stage, before anything h
   const auto planned = [&](const char* stage) {
     return nlohmann::json::parse(
         RunEncoder({"train", "--dataset", dataset, "--output", folder.path() + "/run", "--preset",
-                    "xl", "--zero-stage", stage, "--plan-memory", "4"}));
+                    "xl", "--zero-stage", stage, "--plan-memory", "4", "--plan-json"}));
   };
   const auto whole = planned("0");
   const auto parameters = whole.at("parameters").get<std::int64_t>();
@@ -194,6 +194,11 @@ TEST_CASE("the memory of a training rank is told by its stage, before anything h
   REQUIRE(planned("1").at("kept_gradient_bytes") == 4 * parameters);
   REQUIRE(planned("2").at("kept_gradient_bytes") == 4 * ((parameters + 3) / 4));
   REQUIRE(planned("2").at("gradient_bytes") == 4 * parameters);
+  // A table needs no dataset, and says what fits.
+  const std::string table =
+      RunEncoder({"train", "--preset", "xl", "--zero-stage", "3", "--plan-memory", "4",
+                  "--device-memory", "16", "--threads", "1"});
+  REQUIRE(table.find("--zero-stage 3 fits: ") != std::string::npos);
 }
 
 TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]") {

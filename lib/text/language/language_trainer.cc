@@ -60,6 +60,11 @@ absl::Status CheckBatch(const WeightedBatch& batch, const Gpt2Config& config) {
 
 }  // namespace
 
+std::int64_t TrainerOptions::SliceTokens(bool on_cpu) const {
+  if (slice_tokens > 0) return slice_tokens;
+  return on_cpu ? kCpuSlice : kGpuSlice;
+}
+
 absl::Status TrainerOptions::Validate() const {
   SHOAL_RETURN_IF_ERROR(optimiser.Validate());
   if (adapter) {
@@ -134,10 +139,6 @@ struct LanguageTrainer::State {
   }
   at::ScalarType compute() const {
     return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
-  }
-  std::int64_t slice_tokens() const {
-    if (options.slice_tokens > 0) return options.slice_tokens;
-    return device.is_cpu() ? kCpuSlice : kGpuSlice;
   }
   // The number of the parameters that all tensor-parallel ranks train.
   std::int64_t trained() const { return adapts() ? layout.total : shards.whole().total; }
@@ -260,8 +261,9 @@ absl::StatusOr<Sums> LanguageTrainer::State::Differentiate(const BatchPass& pass
 }
 
 absl::StatusOr<Sums> LanguageTrainer::State::Run(const WeightedBatch& batch, StepReport* step) {
-  const BatchPass pass(networks,
-                       {.device = device, .compute = compute(), .slice_tokens = slice_tokens()});
+  const BatchPass pass(networks, {.device = device,
+                                  .compute = compute(),
+                                  .slice_tokens = options.SliceTokens(device.is_cpu())});
   Sums sums{};
   if (optimiser->divides_parameters()) {
     SHOAL_ASSIGN_OR_RETURN(sums, pass.UnitByUnit(batch, step != nullptr, *optimiser));

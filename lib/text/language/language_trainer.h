@@ -74,6 +74,8 @@ struct TrainerOptions {
   std::optional<LoraOptions> adapter = std::nullopt;
   std::uint64_t seed = 0;
 
+  // Returns slice_tokens, or what its 0 means.
+  std::int64_t SliceTokens(bool on_cpu) const;
   absl::Status Validate() const;
   // Returns the errors of Validate, and INVALID_ARGUMENT where tensor_parallel does not divide the
   // heads of the model, or so many ranks.

@@ -41,6 +41,36 @@ void DivideParameters(const std::vector<std::int64_t>& units, std::int64_t share
                           arrays * std::max(kFloat * last_norm, (kFloat + rounded) * block);
 }
 
+std::int64_t ActivationBytes(const Gpt2Config& config, const TrainerOptions& options,
+                             std::int64_t batch_tokens, std::int64_t threads, bool by_unit) {
+  const bool gpu = options.device != "cpu";
+  const std::int64_t own = options.tensor_parallel;
+  const std::int64_t width = config.width;
+  const std::int64_t rounded = options.precision == runtime::DType::kBFloat16 ? kRounded : kFloat;
+  std::int64_t slice = options.SliceTokens(!gpu);
+  if (batch_tokens > 0) slice = std::min(slice, batch_tokens);
+  // Of a token: what comes into a block, and what a block keeps for its backward pass. These are
+  // both inputs of norms with their means and deviations, both norms' results, queries, keys and
+  // values, what attention gives (on a CPU twice, since its heads are put together), and the wide
+  // layer before and after its function.
+  const std::int64_t input = kFloat * width;
+  const std::int64_t block = kFloat * (2 * width + 4 + config.heads / own) +
+                             rounded * (2 * width + (gpu ? 12 : 13) * width / own);
+  // Of a token, after the blocks: the last hidden state, its norm, and the gradients of both.
+  const std::int64_t last = 2 * (input + rounded * width);
+  const std::int64_t loss_rows = std::min<std::int64_t>(slice, gpu ? 8192 : 1024);
+  const std::int64_t embedding = options.adapter ? 0 : kFloat * config.vocabulary_size * width;
+  const std::int64_t copied = rounded == kFloat ? 0 : rounded * config.vocabulary_size * width;
+  const std::int64_t loss =
+      2 * rounded * config.vocabulary_size * loss_rows + embedding + 2 * copied;
+  const bool again = options.checkpoint_blocks || by_unit;
+  const std::int64_t kept = by_unit ? 0 : slice * config.layers * (again ? input : block);
+  const std::int64_t backward = (again ? slice * block : 0) + 2 * embedding;
+  const std::int64_t all_inputs =
+      by_unit ? std::max(batch_tokens, slice) * config.layers * input : 0;
+  return all_inputs + threads * (kept + slice * last + std::max(loss, backward));
+}
+
 }  // namespace
 
 std::int64_t GradientArrays(const TrainerOptions& options, std::int64_t trained,
@@ -72,8 +102,12 @@ TrainerMemory EstimateTrainerMemory(const Gpt2Config& config, const TrainerOptio
   }
   if (divides(ZeroStage::kParameters)) {
     DivideParameters(units, share, arrays, rounded, memory);
+    memory.activation_bytes =
+        ActivationBytes(config, options, places.batch_tokens, arrays, /*by_unit=*/true);
     return memory;
   }
+  memory.activation_bytes =
+      ActivationBytes(config, options, places.batch_tokens, arrays, /*by_unit=*/false);
   const std::int64_t blocks = model - model_units.front() - model_units.back();
   const std::int64_t rounded_bytes = rounded * blocks * arrays;
   const std::int64_t rounded_gradients = options.adapter ? 0 : rounded_bytes;
@@ -98,7 +132,8 @@ std::string ToJson(const TrainerMemory& memory) {
                         {"kept_parameter_bytes", memory.kept_parameter_bytes},
                         {"kept_gradient_bytes", memory.kept_gradient_bytes},
                         {"moment_bytes", memory.moment_bytes},
-                        {"residual_bytes", memory.residual_bytes}}
+                        {"residual_bytes", memory.residual_bytes},
+                        {"activation_bytes", memory.activation_bytes}}
       .dump();
 }
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/trainer_memory.h"
 
-#include <c10/core/Allocator.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
-
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -14,27 +10,10 @@
 #include "tests/rl/algorithms/point_episodes.h"
 #include "tests/rl/algorithms/pointer_task.h"
 #include "tests/rl/algorithms/trainers.h"
+#include "tests/rl/model/memory_meter.h"
 
 namespace shoal::algorithms {
 namespace {
-
-// Adds up what torch allocates and frees on this thread.
-class Meter final : public c10::MemoryReportingInfoBase {
- public:
-  void reportMemoryUsage(void* /*pointer*/, std::int64_t size, std::size_t /*allocated*/,
-                         std::size_t /*reserved*/, c10::Device /*device*/) override {
-    now_ += size;
-    peak_ = std::max(peak_, now_);
-  }
-  bool memoryProfilingEnabled() const override { return true; }
-
-  std::int64_t now() const { return now_; }
-  std::int64_t peak() const { return peak_; }
-
- private:
-  std::int64_t now_ = 0;
-  std::int64_t peak_ = 0;
-};
 
 model::PolicySpec Wide() {
   model::PolicySpec spec = SmallSpec();
@@ -67,7 +46,7 @@ Compared Compare(const model::PolicySpec& spec, const AlgorithmOptions& options,
       EstimateTrainerMemory(
           spec, options, {.length = batch.length, .columns = batch.columns, .contents = contents})
           .value();
-  const auto meter = std::make_shared<Meter>();
+  const auto meter = std::make_shared<model::MemoryMeter>();
   const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
   const auto trainer = Trainer(spec, options);
   compared.at_rest = meter->now();

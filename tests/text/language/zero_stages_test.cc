@@ -8,6 +8,8 @@
 #include <string>
 
 #include "tests/doubles/ranks.h"
+#include "tests/rl/model/memory_meter.h"
+#include "tests/text/language/any_device.h"
 #include "tests/text/language/small_batches.h"
 #include "tests/text/language/small_gpt2.h"
 #include "text/language/gpt2_layout.h"
@@ -250,6 +252,22 @@ TEST_CASE("ranks with unequal numbers of slices, or none, make the same steps in
   }
 }
 
+// On a GPU sums of one kernel need not have the same order each time.
+TEST_CASE("two ranks on any device have the losses of one on the CPU, in every stage") {
+  const Course alone = TenSteps(1, InStage(0)).front();
+  TrainerOptions options = InStage(0);
+  options.device = AnyDevice();
+  for (std::int64_t stage = 0; stage < kZeroStages; ++stage) {
+    INFO("stage " << stage << " on " << options.device);
+    options.zero_stage = static_cast<training::ZeroStage>(stage);
+    const std::vector<Course> courses = TenSteps(2, options);
+    REQUIRE(courses[0].parameters == courses[1].parameters);
+    for (std::size_t i = 0; i < alone.losses.size(); ++i) {
+      REQUIRE(courses[0].losses[i] == Approx(alone.losses[i]).epsilon(1e-4));
+    }
+  }
+}
+
 TEST_CASE("stage 3 gathers each unit twice in a step and sums it once, however many slices run") {
   TrainerOptions options = InStage(3);
   const std::size_t units = Gpt2Units(SmallGpt2().config).size();
@@ -369,6 +387,39 @@ TEST_CASE("a trainer's memory is known from its options") {
       EstimateTrainerMemory(config, {.precision = runtime::DType::kBFloat16}, {});
   REQUIRE(rounded.parameter_bytes > plain.parameter_bytes);
   REQUIRE(rounded.parameter_bytes < 2 * plain.parameter_bytes);
+}
+
+TEST_CASE("a step takes at most about what is planned, activations and the loss included") {
+  at::set_num_threads(1);
+  const Gpt2Config config{.vocabulary_size = 500,
+                          .positions = 64,
+                          .width = 64,
+                          .layers = 6,
+                          .heads = 4,
+                          .begin_token = -1,
+                          .end_token = 0};
+  constexpr std::size_t kSequences = 16;
+  WeightedBatch batch;
+  for (std::uint64_t i = 0; i < kSequences; ++i) batch.tokens.Append(SomeIds(64, i));
+  collectives::SingleRank alone;
+  for (const bool checkpointed : {false, true}) {
+    for (const auto precision : {runtime::DType::kFloat32, runtime::DType::kBFloat16}) {
+      const TrainerOptions options{.precision = precision, .checkpoint_blocks = checkpointed};
+      const TrainerMemory memory =
+          EstimateTrainerMemory(config, options, {.batch_tokens = 64 * kSequences});
+      const auto meter = std::make_shared<model::MemoryMeter>();
+      const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, meter);
+      const auto trainer =
+          LanguageTrainer::Create(InitialGpt2(config, 1).value(), options, alone).value();
+      REQUIRE(trainer->Step(batch, 1e-3).ok());
+      const double ratio =
+          static_cast<double>(memory.device_bytes()) / static_cast<double>(meter->peak());
+      INFO("checkpointed " << checkpointed << ", " << memory.activation_bytes << " of activations, "
+                           << meter->peak() << " in all, ratio " << ratio);
+      REQUIRE(ratio > 0.85);
+      REQUIRE(ratio < 1.2);
+    }
+  }
 }
 
 TEST_CASE("an adapter's model is not divided") {
