@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures tokens per second of the language model's training steps on real captured texts. The
-// last line is one JSON object.
+// Measures tokens per second of the language model's training steps on real captured texts, and the
+// model's floating-point operations per second that they are. The last line is one JSON object.
+//
+// A token of a training step counts 6 N operations, with N parameters, and 6 L d T for attention to
+// the tokens before it, with L layers of width d and sequences of T tokens. What checkpointed
+// blocks compute again does not count. With --peak-tflops "mfu" is the share of what the device can
+// do (Chowdhery et al. 2022, "PaLM", appendix B).
 //
 // Texts are resources' canonical texts, concatenated and cut into blocks of equal length, so that
 // nothing is padded. Each token is a number computed from three bytes of the text. With --export
@@ -16,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/runtime/median.h"
 #include "rl/model/policy.h"
 #include "rl/model/safetensors_file.h"
 #include "tests/bench/captured_texts.h"
@@ -40,6 +46,8 @@ struct Options {
   double learning_rate = 1e-4;
   std::string device = "cpu";
   bool bfloat16 = false;
+  // 0: unknown.
+  double peak_tflops = 0;
   int threads = 2;
   int rounds = 5;
   bool on_request = false;
@@ -101,6 +109,11 @@ absl::StatusOr<bench::Round> RunOnce(language::LanguageTrainer& trainer,
   return round;
 }
 
+double OperationsOfToken(const language::Gpt2Parameters& model, std::int64_t block) {
+  const auto attention = static_cast<double>(model.config.layers * model.config.width * block);
+  return 6 * (static_cast<double>(model.flat.size()) + attention);
+}
+
 absl::Status Run(const Options& options) {
   model::SetTorchThreads(options.threads);
   SHOAL_ASSIGN_OR_RETURN(const auto config, language::Gpt2Config::Preset(options.preset));
@@ -125,12 +138,18 @@ absl::Status Run(const Options& options) {
                            return RunOnce(*trainer, batches, options.learning_rate);
                          }));
   if (!options.on_request) seconds.erase(seconds.begin());
-  bench::PrintRates({{"bench", "pretraining"},
-                     {"preset", options.preset},
-                     {"device", options.device},
-                     {"threads", options.threads},
-                     {"tokens", count}},
-                    count, std::move(seconds));
+  nlohmann::json line = {{"bench", "pretraining"},
+                         {"preset", options.preset},
+                         {"device", options.device},
+                         {"threads", options.threads},
+                         {"tokens", count}};
+  if (!seconds.empty()) {
+    const double tflops = OperationsOfToken(start, options.block) * static_cast<double>(count) /
+                          runtime::Median(seconds) / 1e12;
+    line["tflops"] = tflops;
+    if (options.peak_tflops > 0) line["mfu"] = tflops / options.peak_tflops;
+  }
+  bench::PrintRates(std::move(line), count, std::move(seconds));
   return absl::OkStatus();
 }
 
@@ -149,6 +168,8 @@ int main(int argc, char** argv) {
   flags.Add("--slice", options.slice_tokens, "tokens at once").InRange(1, kMostSize);
   flags.Add("--learning-rate", options.learning_rate, "constant");
   flags.Add("--device", options.device, "cpu or cuda");
+  flags.Add("--peak-tflops", options.peak_tflops, "what the device multiplies at most, for the mfu")
+      .Positive();
   flags.Add("--threads", options.threads, "of torch").InRange(1, 1024);
   flags.Add("--rounds", options.rounds, "times that all batches run, after one to warm up")
       .InRange(1, kMostSize);

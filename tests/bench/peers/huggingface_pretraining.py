@@ -78,6 +78,7 @@ def main():
         line = ours.end()
     print(json.dumps({
         "bench": "pretraining", **figures(line["tokens"], times["ours"], times["peer"]),
+        **{name: line[name] for name in ("tflops", "mfu") if name in line},
         "preset": line["preset"], "device": arguments.device, "threads": arguments.threads, "tokens": line["tokens"],
         "peer_name": f"transformers {transformers.__version__}, torch {torch.__version__}"}))
 
