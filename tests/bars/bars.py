@@ -363,23 +363,26 @@ def collectives():
                        "torch.distributed over gloo; ten minutes, needs build/bin/bench_collectives (in CI: collectives)", pieces)
 
 
-# The updates of the main job take about a second (docs/performance.md).
-UPDATE_MS = 1000
+# An update as the main job's, of 2,048 rows in three passes, with layers of 2,400 numbers, 30 MB; then its publication.
+UPDATE_AND_PUBLISH = """build/bin/bench_update 512 0 cpu 64 ppo float32 2400 3 &&
+build/bin/bench_publish --subscribers 4 --rounds 21 --megabytes 30"""
 
 
 def measure_publish(_, output):
-    line = json.loads(output[output.index('{"'):].splitlines()[0])
-    return {"delivered_ms": line["delivered_ms"]["median"], "call_ms": line["call_ms"]["median"],
-            "of_an_update": line["call_ms"]["median"] / UPDATE_MS}
+    lines = {line["bench"]: line for line in map(json.loads, (one for one in output.splitlines() if one.startswith('{"')))}
+    update, published = lines["update"], lines["publish"]
+    return {"parameters_mb": update["parameters_mb"], "update_ms": update["update_ms"],
+            "delivered_ms": published["delivered_ms"]["median"], "call_ms": published["call_ms"]["median"],
+            "of_an_update": published["call_ms"]["median"] / update["update_ms"]}
 
 
 def publish():
-    """Versions of 30 MB, and of the size of the main job's policy, whose learner the call keeps."""
-    command = ["build/bin/bench_publish", "--subscribers", "4", "--rounds", "21", "--megabytes"]
-    return proof.Proof("publish", "30 MB of parameters reach four subscribers within 300 ms, and publishing the main job's "
-                       "policy takes less than 1 % of an update; a minute, needs build/bin/bench_publish (in CI: parameters)",
-                       [proof.Piece("30-mb", [*command, "30"], measure_publish, {"delivered_ms": ("<=", 300)}),
-                        proof.Piece("main-job", [*command, "3.36"], measure_publish, {"of_an_update": ("<=", 0.01)})])
+    """Versions of 30 MB, whose learner the call keeps for a part of what its update takes in the same run."""
+    return proof.Proof("publish", "30 MB of parameters reach four subscribers within 300 ms, and publishing them takes less than "
+                       "1 % of an update of a policy of that size on one core; two minutes, needs build/bin/bench_publish and "
+                       "bench_update (in CI: parameters)",
+                       [proof.Piece("30-mb", ["bash", "-c", UPDATE_AND_PUBLISH], measure_publish,
+                                    {"parameters_mb": (">=", 30), "delivered_ms": ("<=", 300), "of_an_update": ("<=", 0.01)})])
 
 
 # A piece's name, its cluster file, its flags and the piece whose costs it takes, if not its own. The main job clones its

@@ -4,7 +4,8 @@
 // operation and by recorded forward passes (0 on a core). Prints one JSON line.
 //
 //   bench_update [rows of a minibatch] [train_keys 0|1] [device] [rows of a batch that acts]
-//                [ppo|dqn|iqn] [float32|bfloat16: of the layers in updates]
+//                [ppo|dqn|iqn] [float32|bfloat16: of the layers in updates] [width of both layers]
+//                [passes of an update]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -108,7 +109,8 @@ double ActSeconds(const model::PolicySpec& spec, const std::string& parameters,
 }
 
 int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
-        std::int64_t acting_rows, const std::string& algorithm, const std::string& precision) {
+        std::int64_t acting_rows, const std::string& algorithm, const std::string& precision,
+        std::int64_t width, std::int64_t passes) {
   model::SetTorchThreads(1);
   auto device = model::FindComputeDevice(device_name);
   const auto named = model::PrecisionNamed(precision);
@@ -121,6 +123,7 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   model::PolicySpec spec;
   spec.observation_size = 16;
   spec.train_keys = train_keys;
+  spec.hidden = {width, width};
   spec.action_values = algorithm != "ppo";
   if (algorithm == "iqn") spec.quantile_cosines = 64;
   runtime::Random random(1);
@@ -135,7 +138,7 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   collectives::SingleRank alone;
   algorithms::AlgorithmOptions options;
   options.name = algorithm;
-  options.update_epochs = 1;
+  options.update_epochs = passes;
   options.minibatches = kMinibatches;
   const auto created = algorithms::PolicyTrainer::Create(spec, options, 1, alone, *device);
   if (!created.ok()) {
@@ -147,8 +150,11 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   if (!trainer->Update(batch).ok()) return 1;
   algorithms::UpdateReport best{.estimate_seconds = 1e9, .gradient_seconds = 1e9};
   double cpu = CpuSeconds();
+  double update_seconds = 1e9;
   for (int round = 0; round < kRounds; ++round) {
+    training::Stopwatch watch;
     const auto report = trainer->Update(batch).value();
+    update_seconds = std::min(update_seconds, watch.Lap());
     best.estimate_seconds = std::min(best.estimate_seconds, report.estimate_seconds);
     best.gradient_seconds = std::min(best.gradient_seconds, report.gradient_seconds);
     best.step_seconds = report.step_seconds;
@@ -163,15 +169,18 @@ int Run(std::int64_t rows, bool train_keys, const std::string& device_name,
   acting.graphs = false;
   const double act_seconds = ActSeconds(spec, parameters, inputs, acting);
   if (graphs_seconds < 0 || act_seconds < 0) return 1;
+  const auto steps = static_cast<double>(kMinibatches * passes);
   std::printf(
       "{\"bench\":\"update\",\"algorithm\":\"%s\",\"device\":\"%s\",\"precision\":\"%s\",\"rows\":%"
       "ld,"
-      "\"train_keys\":%s,\"minibatch_ms\":%.2f,\"update_cpu_ms\":%.1f,\"estimate_ms\":%.1f,"
-      "\"step_ms\":%.2f,\"acting_rows\":%ld,\"act_ms\":%.3f,\"act_graphs_ms\":%.3f}\n",
+      "\"train_keys\":%s,\"minibatch_ms\":%.2f,\"update_ms\":%.1f,\"update_cpu_ms\":%.1f,"
+      "\"estimate_ms\":%.1f,\"step_ms\":%.2f,\"parameters_mb\":%.2f,\"acting_rows\":%ld,"
+      "\"act_ms\":%.3f,\"act_graphs_ms\":%.3f}\n",
       algorithm.c_str(), device->name.c_str(), precision.c_str(), static_cast<long>(rows),
-      train_keys ? "true" : "false", 1e3 * best.gradient_seconds / kMinibatches, 1e3 * cpu,
-      1e3 * best.estimate_seconds, 1e3 * best.step_seconds / kMinibatches,
-      static_cast<long>(acting_rows), 1e3 * act_seconds, 1e3 * graphs_seconds);
+      train_keys ? "true" : "false", 1e3 * best.gradient_seconds / steps, 1e3 * update_seconds,
+      1e3 * cpu, 1e3 * best.estimate_seconds, 1e3 * best.step_seconds / steps,
+      static_cast<double>(parameters.size()) / 1e6, static_cast<long>(acting_rows),
+      1e3 * act_seconds, 1e3 * graphs_seconds);
   return 0;
 }
 
@@ -182,5 +191,6 @@ int main(int argc, char** argv) {
   const std::int64_t rows = argc > 1 ? std::atoll(argv[1]) : 512;
   return shoal::Run(rows, argc > 2 && std::atoi(argv[2]) != 0, argc > 3 ? argv[3] : "cpu",
                     argc > 4 ? std::atoll(argv[4]) : 64, argc > 5 ? argv[5] : "ppo",
-                    argc > 6 ? argv[6] : "float32");
+                    argc > 6 ? argv[6] : "float32", argc > 7 ? std::atoll(argv[7]) : 256,
+                    argc > 8 ? std::atoll(argv[8]) : 1);
 }
