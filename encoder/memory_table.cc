@@ -30,7 +30,7 @@ std::string Largest(const TrainerMemory& memory) {
       {memory.parameter_bytes, "parameters take", "--zero-stage 3 or --tensor-parallel divides"},
       {memory.gradient_bytes, "gradients take", "fewer --threads or --zero-stage 3 reduces"},
       {memory.moment_bytes, "the optimiser's moments take",
-       "--zero-stage 1 divides, or --optimiser lion or sgd halves,"},
+       "--zero-stage 1 or more ranks divide and --optimiser lion or sgd halves"},
       {memory.activation_bytes, "activations take",
        "--checkpoint-blocks or a smaller --slice-tokens reduces"},
   }};
@@ -65,6 +65,8 @@ MemoryTable TabulateMemory(const language::Gpt2Config& config, const TrainerOpti
       TrainerOptions way = options;
       way.zero_stage = static_cast<training::ZeroStage>(stage);
       way.checkpoint_blocks = checkpointed;
+      // Stage 3 computes blocks again in any case.
+      if (stage == 3 && !checkpointed) continue;
       if (!way.ValidateFor(config, places.ranks).ok()) continue;
       const TrainerMemory memory = of(way);
       const bool fits = memory.device_bytes() <= bytes;
