@@ -138,6 +138,7 @@ absl::Status InsertStream::Insert(proto::Item& item, proto::ItemStatus& answer) 
   SHOAL_ASSIGN_OR_RETURN(std::shared_ptr<Item> parsed, FromProto(item, options_.max_item_bytes));
   const absl::Status status = shard_.Insert(table, parsed);
   if (status.ok() || absl::IsResourceExhausted(status)) tables_.insert(table);
+  if (status.ok() && item.has_ends_round()) shard_.EndRound(table, FromProto(item.ends_round()));
   if (!absl::IsNotFound(status)) return status;
   for (const Key& key : shard_.Missing(*parsed)) {
     answer.add_missing_keys(std::string(key.AsBytes()));

@@ -67,7 +67,9 @@ void TableKnobs::Visit(runtime::Visitor& visitor) {
                 .min = 1,
                 .max = 1e12});
   visitor.Knob("samples_per_insert", samples_per_insert,
-               {.help = "sampled steps for each inserted step; 0: no limit", .min = 0});
+               {.help = "sampled steps for each inserted step; 0: no limit; in deterministic mode "
+                        "rounds keep the proportion",
+                .min = 0});
   visitor.Knob("error_buffer", error_buffer,
                {.help = "steps, all shards together, that samples may be ahead or behind",
                 .unit = "steps",

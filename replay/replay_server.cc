@@ -48,7 +48,12 @@ struct ReplayServer::Parts {
 };
 
 absl::Status ReplayServer::Parts::Start() {
-  const Options& options = config.options;
+  Options options = config.options;
+  // In lock step rounds keep inserts and samples in proportion, and a limiter that held back an
+  // insert would hold back its round.
+  for (TableKnobs& table : options.tables) {
+    if (config.run.deterministic) table.samples_per_insert = 0;
+  }
   const std::vector<std::string>& shards = config.shards.addresses();
   SHOAL_ASSIGN_OR_RETURN(const std::string listen, ListenAddress(options, shards, config.index));
   SHOAL_RETURN_IF_ERROR(metrics.Expose(options.metrics_listen));

@@ -66,6 +66,7 @@ absl::Status SampleStream::Take(const proto::SampleRequest& request) {
   forgotten_total_ += forgotten.size();
   if (credit_ == 0) heard_ = runtime::SystemClock().Now();
   credit_ = std::min(kMaxCredit, credit_ + request.credit());
+  if (request.has_after_round()) after_round_ = FromProto(request.after_round());
   AskLocked();
   return absl::OkStatus();
 }
@@ -181,8 +182,9 @@ bool SampleStream::WantsLocked() const {
 
 void SampleStream::SampleLocked() {
   bool given = false;
-  const bool readable = runtime::SystemClock().Now() >= retry_from_;
-  while (readable && WantsLocked() && !ending()) {
+  const bool ready =
+      runtime::SystemClock().Now() >= retry_from_ && shard_.HasRoundOf(table_, after_round_);
+  while (ready && WantsLocked() && !ending()) {
     SampleBatch batch =
         shard_.Sample(table_, reader_, std::min(credit_, kBatchItems), kMessageBytes);
     if (batch.samples.empty()) break;
@@ -260,11 +262,15 @@ bool SampleStream::TellMassLocked(proto::SampleReply& reply) {
 bool SampleStream::TellWaitLocked(proto::SampleReply& reply) {
   const runtime::TimePoint now = runtime::SystemClock().Now();
   if (credit_ == 0 || now - heard_ < kTellWait) return false;
-  const Wait wait = shard_.SampleWait(table_);
-  if (wait == Wait::kNone) return false;
+  const std::string_view wait = WaitLocked();
+  if (wait.empty()) return false;
   heard_ = now;
-  reply.set_wait(std::string(NameOf(wait)));
+  reply.set_wait(std::string(wait));
   return true;
+}
+
+std::string_view SampleStream::WaitLocked() const {
+  return shard_.HasRoundOf(table_, after_round_) ? NameOf(shard_.SampleWait(table_)) : "round";
 }
 
 void SampleStream::OnEnd() {

@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "platform/runtime/clock.h"
 #include "platform/runtime/mutex.h"
@@ -85,6 +86,8 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   bool TellMassLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool TellForgottenLocked(std::uint64_t total, proto::SampleReply& reply)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns what keeps samples back, or "".
+  std::string_view WaitLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts what the table waits for into `reply`. Returns false if the client has no credit, or has
   // heard of the table a moment ago.
   bool TellWaitLocked(proto::SampleReply& reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -113,6 +116,8 @@ class SampleStream final : public transport::ServerStream<grpc::ByteBuffer, grpc
   // After payloads that could not be read nothing is sampled until then.
   runtime::TimePoint retry_from_ ABSL_GUARDED_BY(mutex_){};
   std::uint64_t credit_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The round that has to end before the credit counts. Any has, where there is no lock step.
+  PolicyVersion after_round_ ABSL_GUARDED_BY(mutex_);
   // When items left last, credit came after there was none, or the client was told what the table
   // waits for.
   runtime::TimePoint heard_ ABSL_GUARDED_BY(mutex_){};

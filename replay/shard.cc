@@ -57,6 +57,7 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     return runtime::InvalidArgument("content_memory_bytes needs a disk");
   }
   shard->group_epochs_.resize(shard->tables_.size());
+  shard->rounds_.resize(shard->tables_.size());
   shard->inserted_.assign(shard->tables_.size(), clock.Now());
   shard->sampled_ = shard->inserted_;
   if (shard->journal_ != nullptr) {
@@ -236,6 +237,19 @@ absl::Status Shard::Insert(std::string_view table, std::shared_ptr<Item>& item) 
   if (status.ok()) inserted_[index] = clock_.Now();
   if (status.ok() || !freed.empty()) ChangedLocked();
   return status;
+}
+
+void Shard::EndRound(std::string_view table, const PolicyVersion& played) {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  rounds_[index] = std::max(rounds_[index], played);
+  ChangedLocked();
+}
+
+bool Shard::HasRoundOf(std::string_view table, const PolicyVersion& played) const {
+  const std::size_t index = Index(table);
+  const runtime::MutexLock lock(mutex_);
+  return rounds_[index] >= played;
 }
 
 absl::Status Shard::Admit(std::string_view table, const Signature& signature) {

@@ -121,6 +121,13 @@ class Shard {
   // Journal::Ready does.
   absl::Status Insert(std::string_view table, std::shared_ptr<Item>& item)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Lock step: a round that was played in this version ended with the item that was inserted last.
+  // REQUIRES: HasTable(table).
+  void EndRound(std::string_view table, const PolicyVersion& played) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns whether a round has ended that was played in this version or a newer one, since the
+  // shard was made. REQUIRES: HasTable(table).
+  bool HasRoundOf(std::string_view table, const PolicyVersion& played) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Like Table::Admit. Returns FAILED_PRECONDITION if there is no such table.
   absl::Status Admit(std::string_view table, const Signature& signature)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -231,6 +238,8 @@ class Shard {
   std::vector<std::unique_ptr<Table>> tables_ ABSL_GUARDED_BY(mutex_);
   // One of each for each table.
   std::vector<std::uint64_t> group_epochs_ ABSL_GUARDED_BY(mutex_);
+  // The newest version of which a round has ended.
+  std::vector<PolicyVersion> rounds_ ABSL_GUARDED_BY(mutex_);
   // The environment steps of each table that were restored when the shard started.
   std::vector<std::uint64_t> earlier_steps_ ABSL_GUARDED_BY(mutex_);
   std::vector<runtime::TimePoint> inserted_ ABSL_GUARDED_BY(mutex_);

@@ -35,6 +35,7 @@ class Sampler::Impl {
   ~Impl();
 
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Want(std::size_t count, const proto::PolicyVersion& played) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status UpdatePriorities(std::span<const PriorityUpdate> updates)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void SetCurrentVersion(const proto::PolicyVersion& version) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -110,6 +111,11 @@ class Sampler::Impl {
   // The shard that said last that it waits, and for what. Nothing once a shard gives, and once that
   // one is gone.
   std::optional<Wait> wait_ ABSL_GUARDED_BY(mutex_);
+  // On demand: how many items Next is to return, and the round after which they are drawn.
+  std::size_t wanted_ ABSL_GUARDED_BY(mutex_) = 0;
+  proto::PolicyVersion played_ ABSL_GUARDED_BY(mutex_);
+  // On demand: whether the shard gave its stream up.
+  bool lost_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_work_ ABSL_GUARDED_BY(mutex_) = true;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 
@@ -181,10 +187,14 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
   const runtime::TimePoint deadline = clock_.Now() + timeout;
   const runtime::MutexLock lock(mutex_);
   for (;;) {
-    while (!closed_ && queue_.empty()) {
+    while (!closed_ && !lost_ && queue_.empty()) {
       if (!clock_.WaitUntil(not_empty_, mutex_, deadline)) break;
     }
     if (closed_) return runtime::Cancelled("the sampler is closed");
+    if (lost_) {
+      return runtime::FailedPrecondition(
+          "the replay shard was lost, and lock step cannot go on without what it held");
+    }
     if (queue_.empty()) {
       const std::string reason = refusal_.empty() && wait_ ? wait_->reason : refusal_;
       return absl::DeadlineExceededError("no unroll came in " + std::to_string(timeout.count()) +
@@ -194,6 +204,7 @@ absl::StatusOr<SampledUnroll> Sampler::Impl::Next(std::chrono::milliseconds time
     queue_.pop_front();
     queued_.Set(static_cast<double>(queue_.size()));
     --queued_of_[unroll.shard];
+    if (wanted_ > 0) --wanted_;
     has_work_ = true;
     work_.NotifyOne();
     if (!IsStale(FromProto(unroll.oldest_version), current_, options_.max_lag)) return unroll;
@@ -208,6 +219,14 @@ absl::Status Sampler::Impl::UpdatePriorities(std::span<const PriorityUpdate> upd
   has_work_ = true;
   work_.NotifyOne();
   return absl::OkStatus();
+}
+
+void Sampler::Impl::Want(std::size_t count, const proto::PolicyVersion& played) {
+  const runtime::MutexLock lock(mutex_);
+  wanted_ = count;
+  played_ = played;
+  has_work_ = true;
+  work_.NotifyOne();
 }
 
 void Sampler::Impl::SetCurrentVersion(const proto::PolicyVersion& version) {
@@ -254,7 +273,7 @@ void Sampler::Impl::Run() {
     for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
       if (!shards_[shard]->removed) Step(shard);
     }
-    Draw();
+    if (!options_.on_demand) Draw();
     for (std::size_t shard = 0; shard < shards_.size(); ++shard) {
       if (shards_[shard]->link.open()) Ask(shard);
     }
@@ -286,7 +305,12 @@ void Sampler::Impl::Receive(std::size_t shard) {
       const runtime::MutexLock lock(mutex_);
       refusal_ = runtime::Message(*end);
     }
-    if (peer.live) SetLive(shard, false);
+    if (peer.live) {
+      SetLive(shard, false);
+      const runtime::MutexLock lock(mutex_);
+      lost_ = options_.on_demand;
+      not_empty_.NotifyAll();
+    }
     peer.by_mass = false;
     masses_.Set(shard, std::nullopt);
   }
@@ -318,8 +342,9 @@ bool Sampler::Impl::TakeReply(std::size_t shard, IncomingReply& incoming) {
     const runtime::MutexLock lock(mutex_);
     wait_ = {.shard = shard, .reason = "shard " + peer.address + " waits for " + reply.wait()};
   }
-  // The items were drawn from what the shard held before, if that is known.
-  if (!masses_.Has(shard)) TakeMass(shard, reply);
+  // The items were drawn from what the shard held before, if that is known. On demand it is what it
+  // holds still.
+  if (options_.on_demand || !masses_.Has(shard)) TakeMass(shard, reply);
   for (int index = 0; index < reply.items_size(); ++index) {
     --peer.outstanding;
     Queue(shard, incoming, index);
@@ -402,14 +427,21 @@ void Sampler::Impl::Ask(std::size_t shard) {
   SampledShard& peer = *shards_[shard];
   PolicyVersion current;
   std::size_t held = peer.outstanding;
+  std::size_t demanded = 0;
   proto::SampleRequest request;
   {
     const runtime::MutexLock lock(mutex_);
     current = current_;
     held += queued_of_[shard];
-    if (peer.live && updates_.MoveTo(request, shard)) has_work_ = true;
+    const bool more = peer.live && updates_.MoveTo(request, shard);
+    if (more) has_work_ = true;
+    if (options_.on_demand) {
+      demanded = more || !peer.live ? 0 : wanted_ - std::min(wanted_, held);
+      *request.mutable_after_round() = played_;
+    }
   }
-  peer.Ask(std::move(request), Wanted(shard, held), current, clock_.Now());
+  peer.Ask(std::move(request), options_.on_demand ? demanded : Wanted(shard, held), current,
+           clock_.Now());
 }
 
 void Sampler::Impl::TellForgotten() {
@@ -492,6 +524,10 @@ absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options,
     return runtime::InvalidArgument("there is no replay shard to sample from");
   }
   if (options.table.empty()) return runtime::InvalidArgument("there is no table to sample from");
+  if (options.on_demand && list.addresses().size() > 1) {
+    return runtime::InvalidArgument("sampling on demand needs one replay shard, there are " +
+                                    std::to_string(list.addresses().size()));
+  }
   if (!options.signature.empty()) {
     SHOAL_RETURN_IF_ERROR(Signature::Parse(options.signature).status());
   }
@@ -501,6 +537,9 @@ absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(SamplerOptions options,
 
 absl::StatusOr<SampledUnroll> Sampler::Next(std::chrono::milliseconds timeout) {
   return impl_->Next(timeout);
+}
+void Sampler::Want(std::size_t count, const proto::PolicyVersion& played) {
+  impl_->Want(count, played);
 }
 absl::Status Sampler::UpdatePriorities(std::span<const PriorityUpdate> updates) {
   return impl_->UpdatePriorities(updates);

@@ -72,6 +72,9 @@ struct SamplerOptions {
   std::string signature = {};
   // Seeds the draws of shards.
   std::uint64_t seed = 0;
+  // For lock step, where the order of samples and priorities matters: items are asked for as Want
+  // says and never ahead of it, there is one shard, and the end of its stream is an error of Next.
+  bool on_demand = false;
   // How the shards are reached. Shards of the same process need no sockets.
   transport::Connector connect = transport::OverSockets();
   // Whether large payloads go through shared memory where a shard's address is a socket in the file
@@ -122,8 +125,8 @@ struct SamplerStats {
 class Sampler {
  public:
   // Connects in the background; no shard needs to be up. `sink` and `metrics` must outlive the
-  // sampler. Returns INVALID_ARGUMENT without addresses or table, and if the signature is none;
-  // and the errors of the file of addresses.
+  // sampler. Returns INVALID_ARGUMENT without addresses or table, if the signature is none, and on
+  // demand of several shards; and the errors of the file of addresses.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(
       SamplerOptions options, ContentSink& sink, runtime::Metrics& metrics,
       runtime::Clock& clock = runtime::SystemClock());
@@ -131,8 +134,14 @@ class Sampler {
 
   // Returns the next unroll, whose contents are with the sink already. Returns DEADLINE_EXCEEDED if
   // none came within `timeout`, with what a shard refused to give items for or waits for, and
-  // CANCELLED after Close.
+  // CANCELLED after Close. On demand it returns FAILED_PRECONDITION once the shard was lost, for
+  // then nobody knows which items were drawn.
   absl::StatusOr<SampledUnroll> Next(std::chrono::milliseconds timeout);
+
+  // On demand: Next is to return so many further items, those that were asked for and have not been
+  // returned included. They are drawn once the round that was played in this version has ended, and
+  // after all priorities that were updated before.
+  void Want(std::size_t count, const proto::PolicyVersion& played);
 
   // Sends new priorities to the shards that the items came from. Shards ignore those of items that
   // have left. If 65,536 updates wait for a shard that is away, the oldest ones are dropped.

@@ -239,6 +239,51 @@ TEST_CASE("a client with credit is told again and again what the table waits for
   REQUIRE(reply.wait().empty());
 }
 
+TEST_CASE("in lock step nothing is given before the round has ended after which it was asked for") {
+  ShardServer server({.sampler = SelectorKind::kUniform,
+                      .remover = SelectorKind::kFifo,
+                      .max_size = 8,
+                      .max_times_sampled = 0});
+  Peer inserter(server.address());
+  const auto inserts = inserter.Insert();
+  ReadWelcome(*inserts);
+  const auto insert = [&](std::uint64_t environment, std::uint64_t played, bool ends) {
+    proto::Item item = ItemOf(environment, played);
+    if (ends) *item.mutable_ends_round() = item.newest_version();
+    REQUIRE(Exchange(*inserts, item).items(0).code() == grpc::OK);
+  };
+  insert(1, 0, /*ends=*/true);
+  Peer sampler(server.address());
+  const auto samples = sampler.Sample(0);
+  const auto ask = [&](std::uint64_t played) {
+    proto::SampleRequest request;
+    request.set_credit(2);
+    request.mutable_after_round()->set_epoch(1);
+    request.mutable_after_round()->set_step(played);
+    REQUIRE(samples->Write(request));
+  };
+  proto::SampleReply reply;
+  ask(0);
+  while (reply.items_size() == 0) REQUIRE(samples->Read(&reply));
+  REQUIRE(reply.items_size() == 2);
+  ask(1);
+  insert(2, 1, /*ends=*/false);
+  do {
+    REQUIRE(samples->Read(&reply));
+    REQUIRE(reply.items_size() == 0);
+  } while (reply.wait() != "round");
+  insert(3, 1, /*ends=*/true);
+  while (reply.items_size() == 0) REQUIRE(samples->Read(&reply));
+  REQUIRE(reply.items_size() == 2);
+  for (const proto::SampledItem& item : reply.items()) REQUIRE(item.table_size() == 3);
+  // A round of a newer version counts as well: nobody will play the older one again.
+  insert(4, 3, /*ends=*/true);
+  ask(2);
+  reply.Clear();
+  while (reply.items_size() == 0) REQUIRE(samples->Read(&reply));
+  REQUIRE(reply.items(0).table_size() == 4);
+}
+
 TEST_CASE("a newer version evicts what is stale before anything is given out") {
   ShardServer server;
   Peer inserting(server.address());

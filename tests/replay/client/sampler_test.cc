@@ -214,6 +214,71 @@ TEST_CASE("a sampler sends new priorities to the shard that the item came from, 
   REQUIRE(absl::IsInvalidArgument(sampler->UpdatePriorities({&update, 1})));
 }
 
+proto::PolicyVersion Version(std::uint64_t step) {
+  proto::PolicyVersion version;
+  version.set_epoch(1);
+  version.set_step(step);
+  return version;
+}
+
+TEST_CASE("on demand credit is what is wanted, and follows all priorities") {
+  runtime::Mutex mutex;
+  std::vector<proto::SampleRequest> requests;
+  ScriptedShard shard([&](const proto::SampleRequest& request) {
+    const runtime::MutexLock lock(mutex);
+    requests.push_back(request);
+    if (request.credit() == 0) return std::vector<proto::SampleReply>{};
+    return std::vector<proto::SampleReply>{ReplyOf(request.credit())};
+  });
+  FakeSink sink;
+  runtime::Metrics metrics;
+  const auto sampler = *Sampler::Create({.addresses = {shard.address()},
+                                         .client = "test",
+                                         .table = "unrolls",
+                                         .prefetch = 4,
+                                         .on_demand = true},
+                                        sink, metrics);
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 1; }));
+  const auto take = [&](std::size_t count, std::uint64_t played) {
+    for (; count > 0; --count) {
+      sampler->Want(count, Version(played));
+      REQUIRE(sampler->Next(kPatience).ok());
+    }
+  };
+  take(3, 7);
+  // More than one message has room for.
+  const std::vector<PriorityUpdate> updates(PriorityOutbox::kMaxInMessage + 1,
+                                            {.id = ItemOf(5).id(), .priority = 0.25F});
+  REQUIRE(sampler->UpdatePriorities(updates).ok());
+  take(6, 8);
+  const runtime::MutexLock lock(mutex);
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> credits;
+  std::size_t told = 0;
+  for (const proto::SampleRequest& request : requests) {
+    told += static_cast<std::size_t>(request.priorities_size());
+    if (request.credit() == 0) continue;
+    credits.emplace_back(request.credit(), request.after_round().step());
+    REQUIRE(told == (credits.size() == 1 ? 0 : updates.size()));
+  }
+  REQUIRE(credits == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{3, 7}, {6, 8}});
+}
+
+TEST_CASE("on demand a lost shard is an error, and two shards are refused") {
+  FakeSink sink;
+  runtime::Metrics metrics;
+  std::optional<ScriptedShard> shard(std::in_place,
+                                     [](const auto&) { return std::vector<proto::SampleReply>{}; });
+  SamplerOptions options = {.addresses = {shard->address()}, .table = "unrolls"};
+  options.on_demand = true;
+  const auto sampler = *Sampler::Create(options, sink, metrics);
+  REQUIRE(doubles::Eventually([&] { return sampler->stats().live_shards == 1; }));
+  REQUIRE(absl::IsDeadlineExceeded(sampler->Next(std::chrono::milliseconds(0)).status()));
+  shard.reset();
+  REQUIRE(absl::IsFailedPrecondition(sampler->Next(kPatience).status()));
+  options.addresses.push_back(options.addresses[0] + "0");
+  REQUIRE(absl::IsInvalidArgument(Sampler::Create(options, sink, metrics).status()));
+}
+
 TEST_CASE("contents that a sink let go are named to the shard before it gets more credit") {
   class ForgetfulSink final : public ContentSink {
    public:
