@@ -355,9 +355,11 @@ absl::Status Learner::AfterUpdate() {
   if (IsCheckpointDue()) parts.checkpoint_was_due = true;
   // All ranks count versions alike, so no clock may decide whether there is a new one.
   const bool checkpoint_due = IsCheckpointOwed() || saves_evaluated;
-  const bool publishes = checkpoint_due || update % options.publish_every_updates == 0;
+  // In lock step each version begins a round, and a checkpoint waits for the next one.
+  const bool publishes =
+      update % options.publish_every_updates == 0 || (checkpoint_due && !setup_.run.deterministic);
   const bool checkpoint =
-      parts.breaker->healthy() && (checkpoint_due || (publishes && parts.is_checkpoint_time));
+      parts.breaker->healthy() && publishes && (checkpoint_due || parts.is_checkpoint_time);
   if (publishes) {
     ++parts.version.step;
     SHOAL_RETURN_IF_ERROR(Tolerate(Publish(checkpoint), "parameters"));

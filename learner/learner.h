@@ -124,6 +124,8 @@ class Learner {
   absl::Status Start();
   // INVALID_ARGUMENT, which names the knob, for what asynchronous gradients exclude.
   absl::Status CheckAsynchronous() const;
+  // The same for what lock step excludes where a table is sampled.
+  absl::Status CheckSampledInLockStep() const;
   // Ends the common steps of all ranks, and makes the worker of this one and the hub of rank 0.
   absl::Status BeginExchange();
   RoundOptions RoundKnobs() const;

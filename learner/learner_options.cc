@@ -55,7 +55,8 @@ void LearnerOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 1e12});
   visitor.Knob("publish_every_updates", publish_every_updates,
-               {.help = "updates between publications of parameters",
+               {.help = "updates between publications of parameters; in deterministic mode, where "
+                        "a table is sampled, `shoal train` sets it to those that a round earns",
                 .unit = "updates",
                 .min = 1,
                 .max = kMany});

@@ -78,11 +78,8 @@ absl::Status Learner::Start() {
                                                        *parts.reducer, device));
   if (options.compresses_gradients()) parts.trainer->CompressGradients();
   if (options.asynchronous()) SHOAL_RETURN_IF_ERROR(parts.trainer->CheckAsynchronous());
-  if (setup_.run.deterministic && parts.trainer->requirements().off_policy) {
-    return runtime::InvalidArgument("run.deterministic: not with algorithm " +
-                                    setup_.algorithm.name +
-                                    ", which samples from replay while actors insert");
-  }
+  const bool on_demand = setup_.run.deterministic && parts.trainer->requirements().off_policy;
+  if (on_demand) SHOAL_RETURN_IF_ERROR(CheckSampledInLockStep());
   SHOAL_ASSIGN_OR_RETURN(parts.quarantine, Quarantine::Read(setup_.run.path() + "/quarantine"));
   SHOAL_RETURN_IF_ERROR(Resume());
   SHOAL_RETURN_IF_ERROR(JoinEpoch(/*may_stay=*/false));
@@ -139,6 +136,7 @@ absl::Status Learner::Start() {
                               .world = static_cast<std::uint32_t>(ranks),
                               .signature = parts.decoder->Signature(),
                               .seed = static_cast<std::uint64_t>(setup_.run.seed),
+                              .on_demand = on_demand,
                               .connect = setup_.connect_replay},
                              *parts.contents, parts.metrics));
   parts.source = std::make_unique<SamplerSource>(*parts.sampler);
@@ -165,6 +163,22 @@ absl::Status Learner::Start() {
   SHOAL_ASSIGN_OR_RETURN(parts.health,
                          transport::Server::Create({.listen = options.health_listen}, {}));
   parts.health->SetServing(true);
+  return absl::OkStatus();
+}
+
+absl::Status Learner::CheckSampledInLockStep() const {
+  if (setup_.cluster.replay.size() > 1) {
+    return runtime::InvalidArgument(
+        "run.deterministic: algorithm " + setup_.algorithm.name +
+        " samples from a table, which has to be on one shard; cluster.replay names " +
+        std::to_string(setup_.cluster.replay.size()));
+  }
+  if (setup_.learner.max_lag > 0) {
+    return runtime::InvalidArgument(
+        "run.deterministic: algorithm " + setup_.algorithm.name +
+        " samples from a table, which needs learner.max_lag = 0: what it holds must not depend on "
+        "when it hears of a version");
+  }
   return absl::OkStatus();
 }
 

@@ -35,6 +35,7 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/parameters/evaluation_report.h"
 #include "rl/parameters/version.h"
+#include "rl/parameters/version_wire.h"
 #include "rl/training/shared_checkpoints.h"
 
 namespace shoal::learner {
@@ -44,6 +45,9 @@ class SamplerSource final : public UnrollSource {
   explicit SamplerSource(replay::client::Sampler& sampler) : sampler_(sampler) {}
   absl::StatusOr<replay::client::SampledUnroll> Next(std::chrono::milliseconds timeout) override {
     return sampler_.Next(timeout);
+  }
+  void Want(std::size_t count, const parameters::Version& played) override {
+    sampler_.Want(count, parameters::ToProto(played));
   }
 
  private:

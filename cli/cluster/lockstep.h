@@ -11,11 +11,15 @@
 
 namespace shoal::cli {
 
-// Returns the settings that make inference wait for as many unrolls as the learner trains on in an
-// update, `round_unrolls` / `lockstep_environments` of each environment. INVALID_ARGUMENT, which
-// names the knobs, where a run of `actors` processes would wait for ever or lose its order: where
-// that number is not whole, where lockstep_environments are not those of all actors, and where an
-// update may publish nothing. Without a queue, and with asynchronous gradients, there are no
+// Returns the settings by which inference and learner take turns. Where the first table is a queue,
+// inference waits for as many unrolls as the learner trains on in an update, `round_unrolls` /
+// `lockstep_environments` of each environment. Where it is sampled, a version comes after as many
+// updates as the unrolls of a round earn by samples_per_insert; each environment delivers the
+// fewest with which that number is whole, and in the first round so many that the table has its
+// min_size. INVALID_ARGUMENT, which names the knobs, where a run of `actors` processes would wait
+// for ever or lose its order: where these numbers are not whole, where lockstep_environments are
+// not those of all actors, where an update from a queue may publish nothing, and where a table that
+// is sampled loses items for another reason than room. With asynchronous gradients there are no
 // settings: the learner says that deterministic mode is not for them. Call it in deterministic
 // mode, with the sections of all programs.
 absl::StatusOr<std::vector<std::string>> LockstepSettings(const EffectiveConfig& config,

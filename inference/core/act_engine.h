@@ -73,6 +73,9 @@ class ActEngine {
   // REQUIRES: `policies` has current parameters.
   void Evaluate(std::vector<Row> rows);
   void Answer(const std::vector<Row>& rows, RowStatus status);
+  // Lock step: the unroll that was finished last ends a round that was played in this version. Call
+  // it before RetryParked.
+  void EndRound(const parameters::Version& played) { parking_.EndRound(played); }
   // Tries to insert the parked unrolls again. Call it when replay may have room.
   void RetryParked();
   // Drops the unrolls that still find no room in replay and sends all parked answers.

@@ -18,7 +18,7 @@ ActingStage::ActingStage(Batcher& batcher, ActEngine& engine, PolicySet& policie
       metrics_(metrics),
       states_(lockstep.states) {
   if (lockstep.environments > 0) {
-    gate_.emplace(lockstep.environments, lockstep.unrolls);
+    gate_.emplace(lockstep.environments, lockstep.unrolls, lockstep.first_unrolls);
     engine_.WorkInLockstep([this](std::uint64_t environment) { gate_->Delivered(environment); },
                            states_ != nullptr);
   }
@@ -90,7 +90,10 @@ void ActingStage::ActInLockstep(std::vector<Row> rows, bool draining) {
     if (current.checkpoint && current.update != update_ && states_) states_->Hold(current.update);
     update_ = current.update;
     Evaluate(std::move(step));
-    if (gate_->RoundOver()) KeepRound(current);
+    if (gate_->RoundOver()) {
+      engine_.EndRound(current.version);
+      KeepRound(current);
+    }
     engine_.RetryParked();
   }
   metrics_.SetWaiting(WaitReason::kLockstep, gate_->size());

@@ -31,8 +31,9 @@ class ActingStage {
   struct Lockstep {
     // The number of training environments; 0 turns lockstep off.
     std::size_t environments = 0;
-    // How many unrolls each of them delivers for an update.
+    // How many unrolls each of them delivers in a round, and how many in the first one.
     std::size_t unrolls = 1;
+    std::size_t first_unrolls = 1;
     // Null to keep no states.
     RoundStates* states = nullptr;
   };

@@ -18,10 +18,11 @@ bool LockstepGate::Asks(const Rows& rows) {
 
 bool LockstepGate::HasFinished(std::uint64_t environment) const {
   const auto delivered = delivered_.find(environment);
-  return delivered != delivered_.end() && delivered->second >= unrolls_;
+  return delivered != delivered_.end() && delivered->second >= share_;
 }
 
-void LockstepGate::BeginRound() {
+void LockstepGate::BeginRound(std::size_t share) {
+  share_ = share;
   delivered_.clear();
   finished_ = 0;
 }
@@ -30,7 +31,7 @@ std::vector<Row> LockstepGate::TakeStep(const parameters::Version& current) {
   if (held_.size() < environments_) return {};
   if (RoundOver()) {
     if (current <= acted_) return {};
-    BeginRound();
+    BeginRound(unrolls_);
   }
   for (const auto& [environment, rows] : held_) {
     if (!HasFinished(environment) && !Asks(rows)) return {};
@@ -51,7 +52,7 @@ std::vector<Row> LockstepGate::StartAfresh() {
     for (auto& [sequence, row] : held) rows.push_back(std::move(row));
   }
   held_.clear();
-  BeginRound();
+  BeginRound(first_unrolls_);
   acted_ = {};
   return rows;
 }

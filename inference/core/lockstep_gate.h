@@ -2,7 +2,8 @@
 // The lockstep gate decides in deterministic mode which training rows are evaluated together and
 // when.
 //
-// A round is over when every environment has delivered its share of unrolls. Within a round a step
+// A round is over when every environment has delivered its share of unrolls, which may be larger in
+// the first round than in the others, so that a table is filled. Within a round a step
 // is taken once each environment that still owes an unroll has a row that asks for an action. All
 // rows of these environments are then evaluated together, sorted by (environment, sequence). An
 // environment that has delivered its share waits for the next round, which begins with a version
@@ -11,6 +12,7 @@
 // afresh. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,10 +25,13 @@ namespace shoal::inference {
 
 class LockstepGate {
  public:
-  // `environments` is the number of training environments and `unrolls` the share of each in a
-  // round, both at least 1.
-  explicit LockstepGate(std::size_t environments, std::size_t unrolls = 1)
-      : environments_(environments), unrolls_(unrolls) {}
+  // `environments` is the number of training environments, `unrolls` the share of each in a round,
+  // and `first_unrolls` that in the first one if it is more; the first two are at least 1.
+  explicit LockstepGate(std::size_t environments, std::size_t unrolls = 1,
+                        std::size_t first_unrolls = 1)
+      : environments_(environments),
+        unrolls_(unrolls),
+        first_unrolls_(std::max(unrolls, first_unrolls)) {}
 
   void Add(Row row);
   // Returns the rows of one step, or none while it is incomplete. `current` is the version that
@@ -34,11 +39,11 @@ class LockstepGate {
   std::vector<Row> TakeStep(const parameters::Version& current);
   // Counts an unroll of the environment.
   void Delivered(std::uint64_t environment) {
-    if (++delivered_[environment] == unrolls_) ++finished_;
+    if (++delivered_[environment] == share_) ++finished_;
   }
   // Whether every environment has delivered its share since the round began.
   bool RoundOver() const { return finished_ >= environments_; }
-  // Begins a new round, which any version may act in, and returns the rows held.
+  // Begins the first round again, which any version may act in, and returns the rows held.
   std::vector<Row> StartAfresh();
 
   // The number of rows held.
@@ -51,10 +56,13 @@ class LockstepGate {
 
   static bool Asks(const Rows& rows);
   bool HasFinished(std::uint64_t environment) const;
-  void BeginRound();
+  void BeginRound(std::size_t share);
 
   const std::size_t environments_;
   const std::size_t unrolls_;
+  const std::size_t first_unrolls_;
+  // That of the round that is played.
+  std::size_t share_ = first_unrolls_;
   // Has an entry for every environment seen so far.
   std::map<std::uint64_t, Rows> held_;
   // The unrolls of this round, and the number of environments whose share is complete.

@@ -31,6 +31,9 @@ class ParkingLot {
   void Insert(Unroll&& unroll);
   // Parks the environment as if there were no room, until Retry.
   void Park(Unroll&& unroll);
+  // Marks the unroll that was parked last as the last one of a round that was played in `played`.
+  // REQUIRES: it has not been inserted.
+  void EndRound(const parameters::Version& played) { unrolls_.back().ends_round = played; }
   bool IsParked(std::uint64_t environment) const { return parked_.contains(environment); }
   // Holds the answer back. Returns false when too many are held. REQUIRES: IsParked.
   bool Hold(const Row& row, RowAnswer& answer);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct Unroll {
   std::uint32_t uncounted_steps = 0;
   // The priority in replay; above 0.
   double priority = 1;
+  // In lock step, of the last unroll of a round: the version in which the round was played.
+  std::optional<parameters::Version> ends_round;
 };
 
 // The destination of finished unrolls: replay, or a test.

@@ -324,6 +324,7 @@ absl::Status InferenceServer::Parts::Start(runtime::Metrics& metrics) {
   if (config.run.deterministic) {
     lockstep.environments = Size(options.lockstep_environments);
     lockstep.unrolls = Size(options.lockstep_unrolls);
+    lockstep.first_unrolls = Size(options.lockstep_fill_unrolls);
     if (!config.cluster.learner.empty()) lockstep.states = KeepRounds();
   }
   if (inserter) inserter->OnSpace([this] { batchers->Wake(); });
@@ -345,6 +346,12 @@ RoundStates* InferenceServer::Parts::KeepRounds() {
     spdlog::info(
         "event=environments_not_kept reason=\"the policy observes contents, which are no "
         "part of what could be kept\"");
+    return nullptr;
+  }
+  if (config.options.lockstep_fill_unrolls > 0) {
+    spdlog::info(
+        "event=environments_not_kept reason=\"what the learner samples from a table is no part of "
+        "what could be kept\"");
     return nullptr;
   }
   return &rounds.emplace(FolderOf(config) + "/rounds");

@@ -156,10 +156,18 @@ void InferenceOptions::Visit(runtime::Visitor& visitor) {
                 .min = 0,
                 .max = 1e6});
   visitor.Knob("lockstep_unrolls", lockstep_unrolls,
-               {.help = "deterministic mode: unrolls of each of them in an update; `shoal train` "
-                        "sets it to learner.round_unrolls / lockstep_environments",
+               {.help = "deterministic mode: unrolls of each of them in a round, after which comes "
+                        "a version; `shoal train` sets it: for a queue to learner.round_unrolls / "
+                        "lockstep_environments",
                 .unit = "unrolls",
                 .min = 1,
+                .max = 1e6});
+  visitor.Knob("lockstep_fill_unrolls", lockstep_fill_unrolls,
+               {.help = "deterministic mode, algorithms that sample from a table: unrolls of each "
+                        "in the first round, which fill the table; `shoal train` sets it; 0: the "
+                        "table is a queue",
+                .unit = "unrolls",
+                .min = 0,
                 .max = 1e6});
   visitor.Knob("drain_ms", drain_ms,
                {.help = "for answers and unrolls under way at the end",

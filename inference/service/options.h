@@ -78,8 +78,11 @@ struct InferenceOptions {
   std::string parameters_folder = "";
   std::int64_t retained_versions = 8;
   std::int64_t lockstep_environments = 0;
-  // How many unrolls of each of them an update takes: learner.round_unrolls over their number.
+  // How many unrolls each of them delivers in a round. From a queue they are those of an update:
+  // learner.round_unrolls over the number of environments.
   std::int64_t lockstep_unrolls = 1;
+  // 0 stands for a queue, which needs no filling.
+  std::int64_t lockstep_fill_unrolls = 0;
   std::int64_t drain_ms = 2000;
 
   void Visit(runtime::Visitor& visitor);

@@ -37,6 +37,7 @@ proto::Item HeadOf(const Unroll& unroll, const UnrollDestination& to) {
   item.set_steps(unroll.steps);
   item.set_uncounted_steps(unroll.uncounted_steps);
   item.set_priority(static_cast<float>(unroll.priority));
+  if (unroll.ends_round) SetVersion(*unroll.ends_round, *item.mutable_ends_round());
   for (const content::ContentKey& key : unroll.catalog_keys) {
     item.add_catalog_keys(std::string(key.AsBytes()));
   }

@@ -32,6 +32,7 @@ absl::StatusOr<std::vector<DecodedUnroll>> Round::Collect(const parameters::Vers
   runtime::TimePoint deadline = clock_.Now() + options_.timeout;
   while (collected_.size() < share) {
     if (stopped()) return runtime::Cancelled("stopping");
+    if (options_.deterministic) source_.Want(share - collected_.size(), current);
     const auto sampled = source_.Next(kPoll);
     if (sampled.ok()) {
       Take(*sampled, current);

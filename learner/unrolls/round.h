@@ -7,7 +7,8 @@
 // it has its share. If `timeout` passes first, it logs which environments of earlier rounds are
 // missing and returns what it has, perhaps nothing. All ranks then agree on whether that is enough,
 // and Restore takes back unrolls that are not trained. In deterministic mode Collect always waits
-// for the whole share and returns the unrolls sorted by id.
+// for the whole share and returns the unrolls sorted by id; it tells the source how many it wants,
+// which are to be drawn after the round that the current version played.
 //
 // Used from one thread.
 #pragma once
@@ -38,6 +39,8 @@ class UnrollSource {
   virtual ~UnrollSource() = default;
   // Behaves like Sampler::Next.
   virtual absl::StatusOr<replay::client::SampledUnroll> Next(std::chrono::milliseconds timeout) = 0;
+  // Behaves like Sampler::Want, where unrolls come on demand alone.
+  virtual void Want(std::size_t /*count*/, const parameters::Version& /*played*/) {}
 };
 
 struct RoundOptions {

@@ -152,15 +152,34 @@ TEST_CASE("the same seed gives the same parameters, bit by bit, on a busy machin
   REQUIRE(DigestOfUpdates("2") != digest);
 }
 
-TEST_CASE("each algorithm that learns from a queue gives the same parameters each time",
+TEST_CASE("each algorithm gives the same parameters each time, some also as several processes",
           "[determinism]") {
-  // A round of the last two has two episodes of each environment.
-  const std::string preset = GENERATE("ppo_kl", "a2c", "impala", "reinforce", "cem", "grpo");
-  const std::vector<std::string> few = {"--preset", preset, "--in-process", "--set",
-                                        "learner.updates=5"};
+  const auto [preset, core, updates, several] =
+      GENERATE(table<std::string, std::string, int, bool>({
+          // These learn from a queue, cem and grpo from two episodes of each environment.
+          {"ppo", "gru", 5, true},
+          {"ppo_kl", "none", 5, false},
+          {"a2c", "none", 5, false},
+          {"impala", "none", 5, true},
+          {"reinforce", "none", 5, false},
+          {"cem", "none", 5, false},
+          {"grpo", "none", 5, false},
+          // These sample a table, and make more updates than one round earns.
+          {"dqn", "none", 40, true},
+          {"ape_x", "none", 40, false},
+          {"iqn", "none", 40, false},
+          {"r2d2", "gru", 20, true},
+          {"sac_discrete", "none", 80, false},
+      }));
   INFO(preset);
-  const std::string digest = DigestOfUpdates("1", few);
-  REQUIRE(DigestOfUpdates("1", few) == digest);
+  const std::vector<std::string> arguments = {
+      "--preset", preset,
+      "--set",    "policy.core=\"" + core + "\"",
+      "--set",    "learner.updates=" + std::to_string(updates)};
+  std::vector<std::string> in_process = arguments;
+  in_process.emplace_back("--in-process");
+  REQUIRE(DigestOfUpdates("1", several ? arguments : in_process) ==
+          DigestOfUpdates("1", in_process));
 }
 
 TEST_CASE("lock step that would wait for ever is refused in one line", "[determinism]") {
@@ -174,13 +193,15 @@ TEST_CASE("lock step that would wait for ever is refused in one line", "[determi
   REQUIRE(ended.Says(setting.substr(0, setting.find('='))));
 }
 
-TEST_CASE("lock step leaves the refusal of a table that is sampled to the learner",
-          "[determinism]") {
-  const EndedRun ended = RunToEnd({"train", "deploy/local/cartpole.toml", "--preset", "dqn",
-                                   "--set", "run.deterministic=true"});
+TEST_CASE("lock step samples from one shard and is refused with two in one line", "[determinism]") {
+  const EndedRun ended =
+      RunToEnd({"train", "deploy/local/cartpole.toml", "--preset", "dqn", "--set",
+                "cluster.replay_shards=2", "--set", "run.deterministic=true"});
   INFO(ended.output);
   REQUIRE(ended.code != 0);
-  REQUIRE(ended.Says("run.deterministic: not with algorithm dqn"));
+  REQUIRE(
+      ended.Says("run.deterministic: algorithm dqn samples from a table, which has to be on "
+                 "one shard"));
 }
 
 TEST_CASE("lock step refuses several devices of inference in one line", "[determinism]") {

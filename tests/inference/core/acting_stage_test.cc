@@ -88,11 +88,17 @@ class CollectedUnrolls final : public UnrollSink {
     const runtime::MutexLock lock(mutex_);
     unrolls_[{unroll.environment, unroll.first_sequence}] = std::move(numbers);
     ++count_;
+    if (unroll.ends_round) rounds_[count_] = *unroll.ends_round;
     return absl::OkStatus();
   }
   std::map<std::pair<std::uint64_t, std::uint64_t>, Numbers> unrolls() const {
     const runtime::MutexLock lock(mutex_);
     return unrolls_;
+  }
+  // Which of those that have come ended a round, and in which version.
+  std::map<std::size_t, parameters::Version> rounds() const {
+    const runtime::MutexLock lock(mutex_);
+    return rounds_;
   }
   // The number of all that have come, repeated ones too.
   std::size_t count() const {
@@ -104,6 +110,7 @@ class CollectedUnrolls final : public UnrollSink {
   mutable runtime::Mutex mutex_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, Numbers> unrolls_ ABSL_GUARDED_BY(mutex_);
   std::size_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::size_t, parameters::Version> rounds_ ABSL_GUARDED_BY(mutex_);
 };
 
 class StatesInMemory final : public RoundStates {
@@ -275,6 +282,17 @@ struct ResumedEngine {
 };
 
 }  // namespace
+
+TEST_CASE("The last unroll of each round says in which version the round was played") {
+  CollectedUnrolls unrolls;
+  StatesInMemory states;
+  PlayWhole(unrolls, states);
+  std::map<std::size_t, parameters::Version> expected;
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    expected[(round + 1) * kEnvironments] = {1, round};
+  }
+  REQUIRE(unrolls.rounds() == expected);
+}
 
 TEST_CASE("Environments go on after a restart of everything as if there had been none") {
   CollectedUnrolls whole;

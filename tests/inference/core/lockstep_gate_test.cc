@@ -80,6 +80,29 @@ TEST_CASE("A round of several unrolls lets an environment go on until its share 
   REQUIRE_FALSE(gate.RoundOver());
 }
 
+TEST_CASE("The first round has a share of its own, and so has one that starts afresh") {
+  LockstepGate gate(1, 1, 2);
+  std::uint64_t sequence = 0;
+  const auto steps = [&](const parameters::Version& version) {
+    gate.Add(MakeRow({.sequence = sequence++}));
+    return !gate.TakeStep(version).empty();
+  };
+  REQUIRE(steps({1, 0}));
+  gate.Delivered(0);
+  REQUIRE_FALSE(gate.RoundOver());
+  REQUIRE(steps({1, 0}));
+  gate.Delivered(0);
+  REQUIRE(gate.RoundOver());
+  REQUIRE_FALSE(steps({1, 0}));
+  REQUIRE(steps({1, 1}));
+  gate.Delivered(0);
+  REQUIRE(gate.RoundOver());
+  gate.StartAfresh();
+  REQUIRE(steps({2, 0}));
+  gate.Delivered(0);
+  REQUIRE_FALSE(gate.RoundOver());
+}
+
 TEST_CASE("A round that starts afresh forgets who has delivered and gives back what is held") {
   LockstepGate gate(2);
   gate.Add(MakeRow({.environment = 1, .flags = kFirst}));

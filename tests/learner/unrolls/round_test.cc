@@ -42,6 +42,9 @@ class ScriptedSource final : public UnrollSource {
     clock_.Advance(seconds(1));
     return absl::DeadlineExceededError("none");
   }
+  void Want(std::size_t count, const parameters::Version& played) override {
+    wants.emplace_back(count, played);
+  }
 
   std::deque<proto::Unroll> unrolls;
   // The probability of each unroll and the least of any; certain without.
@@ -50,6 +53,7 @@ class ScriptedSource final : public UnrollSource {
   std::uint32_t use = 1;
   bool closed = false;
   int calls = 0;
+  std::vector<std::pair<std::size_t, parameters::Version>> wants;
 
  private:
   doubles::ManualClock& clock_;
@@ -127,6 +131,19 @@ TEST_CASE("a deterministic round waits past the timeout and sorts by id", "[roun
   REQUIRE((*unrolls)[0].key.id.environment_id == 1);
   REQUIRE((*unrolls)[2].key.id.environment_id == 3);
   REQUIRE(bench.round.counts().cut_short == 0);
+}
+
+TEST_CASE("a deterministic round wants what it lacks, drawn after the round of its version",
+          "[round]") {
+  Bench bench({.share = 3, .timeout = seconds(2), .off_policy = true, .deterministic = true});
+  // The second one cannot be trained on, so another is wanted in its place.
+  bench.quarantine.Add({.first = {1, 2}, .last = {1, 2}});
+  bench.source.unrolls = {MakeDiscrete(1, 2, 4), MakeDiscrete(2, 2, 2), MakeDiscrete(3, 2, 4),
+                          MakeDiscrete(4, 2, 4)};
+  const parameters::Version current{1, 5};
+  REQUIRE(bench.Collect(current) == Environments{1, 3, 4});
+  REQUIRE(bench.source.wants == std::vector<std::pair<std::size_t, parameters::Version>>{
+                                    {3, current}, {2, current}, {2, current}, {1, current}});
 }
 
 TEST_CASE("the timeout ends a round with what there is, and Restore keeps it", "[round]") {
