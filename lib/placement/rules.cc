@@ -16,12 +16,14 @@ namespace {
 // The operations that one device has been given: start -> finish.
 class Timeline {
  public:
-  // Returns the earliest start of an operation that is ready at `ready`.
+  // Returns the earliest start of an operation that is ready at `ready`: in one of the gaps next to
+  // that, or behind all.
   double EarliestStart(double ready, double seconds) const {
     auto next = busy_.upper_bound(ready);
     double start = ready;
     if (next != busy_.begin()) start = std::max(start, std::prev(next)->second);
-    while (next != busy_.end() && next->first < start + seconds) {
+    for (std::size_t gaps = 0; next != busy_.end() && next->first < start + seconds; ++gaps) {
+      if (gaps == kHeftGaps) return std::max(start, std::prev(busy_.end())->second);
       start = std::max(start, next->second);
       ++next;
     }

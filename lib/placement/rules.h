@@ -33,7 +33,10 @@ Placement SplitByLayer(const Graph& graph, const GroupGraph& groups,
 // HEFT (Topcuoglu, Hariri and Wu, IEEE TPDS 13(3), 2002): operations in the order of their upward
 // rank go to the device where each finishes first, in a gap of its schedule if there is one. The
 // first operation of a group decides for the group. As published, it knows neither memory nor that
-// transfers wait for each other.
+// transfers wait for each other. An operation looks at kHeftGaps gaps from the time at which its
+// inputs are there, and otherwise goes behind all that the device has, so that a million operations
+// take seconds.
+inline constexpr std::size_t kHeftGaps = 128;
 Placement Heft(const Graph& graph, const DeviceSet& devices, const Simulator& simulator);
 
 }  // namespace shoal::placement

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest graph that is read: each operation is a group.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
+#include <utility>
 
 #include "placement/distribution_search.h"
 #include "placement/graph_file.h"
@@ -37,6 +40,31 @@ TEST_CASE("a graph of a million operations is read, and placed with few placemen
       SearchByDistribution("post", DistributionRules().post, groups, simulator, options).value();
   REQUIRE(drawn.evaluations == 2);
   REQUIRE(drawn.placement.size() == kMostOperations);
+}
+
+TEST_CASE("HEFT ends where every operation finds gaps that are too short for it") {
+  constexpr std::size_t kChain = 100'000;
+  // The chain goes back and forth between two devices, each of which waits for the other.
+  Graph graph;
+  graph.groups = {"here", "there"};
+  for (std::size_t i = 0; i < kChain; ++i) {
+    Operation operation;
+    operation.name = std::to_string(i);
+    operation.group = i % 2;
+    operation.kind = graph.groups[operation.group];
+    operation.flops = 1;
+    if (i > 0) operation.inputs.push_back({.from = i - 1, .bytes = 0});
+    graph.operations.push_back(std::move(operation));
+  }
+  for (std::size_t i = 0; i < kChain; ++i) AddOperation(graph, 2, 0, {});
+  DeviceSet devices = EqualDevices(2, 100);
+  devices.devices[1].kind_speed["here"] = devices.devices[0].kind_speed["there"] = 0.1;
+  const Simulator simulator = Simulator::Create(graph, devices).value();
+  const Placement placement = Heft(graph, devices, simulator);
+  REQUIRE(placement[0] == 0);
+  REQUIRE(placement[1] == 1);
+  // The rest goes behind the chain, to one device and the other in turn.
+  REQUIRE(std::count(placement.begin(), placement.end(), 0) == 1 + kChain / 2);
 }
 
 }  // namespace
