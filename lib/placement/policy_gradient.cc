@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "placement/policy_gradient.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace shoal::placement {
@@ -59,6 +60,7 @@ void Reinforce::Learn(std::span<const Sample> samples, ChoiceDistribution& distr
 }
 
 void Proximal::Learn(std::span<const Sample> samples, ChoiceDistribution& distribution) const {
+  constexpr double kLeastDivisor = 1e-4;
   const std::size_t choices = distribution.choices();
   const std::vector<double> drawn_from(distribution.probabilities().begin(),
                                        distribution.probabilities().end());
@@ -68,7 +70,8 @@ void Proximal::Learn(std::span<const Sample> samples, ChoiceDistribution& distri
   for (std::size_t i = 0; i < samples.size(); ++i) {
     for (std::size_t group = 0; group < samples[i].choices.size(); ++group) {
       const std::size_t at = group * choices + samples[i].choices[group];
-      worth[at] += advantages[i] / (static_cast<double>(samples.size()) * drawn_from[at]);
+      worth[at] += advantages[i] /
+                   (static_cast<double>(samples.size()) * std::max(drawn_from[at], kLeastDivisor));
     }
   }
   std::vector<double> change(drawn_from.size());

@@ -47,8 +47,9 @@ class Reinforce {
 // p the one that moves, and A the
 // reward minus the samples' mean, over their standard deviation. Groups are independent, so each
 // has a ratio of its own: the gradient at p = q is the same as with the ratio of whole placements,
-// whose spread grows with the number of groups. Samples that are all equal teach nothing. REQUIRES:
-// there is a sample, and all were drawn from `distribution` as it is.
+// whose spread grows with the number of groups. A q below 1e-4 counts as 1e-4, so that one draw of
+// what is next to impossible does not decide a group. Samples that are all equal teach nothing.
+// REQUIRES: there is a sample, and all were drawn from `distribution` as it is.
 struct Proximal {
   int steps = 10;
   double learning_rate = 1;

@@ -107,6 +107,16 @@ TEST_CASE("samples that were all equally good teach proximal steps nothing") {
   REQUIRE(distribution.LogProbability({0, 1}) == Approx(2 * std::log(1.0 / 3)));
 }
 
+TEST_CASE("one draw of what is next to impossible does not decide a group") {
+  ChoiceDistribution distribution(1, 2);
+  distribution.Move(std::vector<double>{30, 0});
+  const std::vector<Sample> samples = {{.choices = {0}, .reward = -2},
+                                       {.choices = {1}, .reward = -1}};
+  Proximal{.steps = 10, .learning_rate = 1, .penalty = 0}.Learn(samples, distribution);
+  REQUIRE(distribution.Probability(0, 1) < 1e-6);
+  REQUIRE(distribution.Probability(0, 1) > 0);
+}
+
 TEST_CASE("REINFORCE's first step is Adam's, along the sign of the gradient") {
   ChoiceDistribution distribution(1, 2);
   const std::vector<Sample> samples = {{.choices = {0}, .reward = -1},
