@@ -189,6 +189,10 @@ ReferenceSchedule ScheduleByReference(const Graph& graph, const DeviceSet& devic
     }
   }
   schedule.seconds = now;
+  for (std::size_t device = 0; device < device_count; ++device) {
+    const double memory = devices.devices[device].memory_bytes;
+    schedule.excess = std::max(schedule.excess, schedule.peak_bytes[device] / memory - 1);
+  }
   return schedule;
 }
 

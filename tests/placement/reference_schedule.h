@@ -13,6 +13,7 @@ namespace shoal::placement {
 
 struct ReferenceSchedule {
   double seconds = 0;
+  double excess = 0;
   std::vector<OperationRun> runs;
   std::vector<Transfer> transfers;
   std::vector<double> peak_bytes;
