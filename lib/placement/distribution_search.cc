@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,8 +29,11 @@ std::vector<double> PriorProbabilities(std::size_t groups, std::size_t devices, 
   return probabilities;
 }
 
-// Mixes `start` into the prior by its share.
-std::vector<double> Around(const Choices& start, double share, std::vector<double> prior) {
+// Mixes what `placement` has into the prior by its share.
+std::vector<double> Around(const ChoiceDecoder& decoder, const Placement& placement, double share,
+                           std::vector<double> prior, double follow) {
+  const Choices start =
+      follow > 0 ? decoder.Encode(placement) : Choices(placement.begin(), placement.end());
   const std::size_t choices = prior.size() / start.size();
   for (double& probability : prior) probability *= 1 - share;
   for (std::size_t group = 0; group < start.size(); ++group) {
@@ -54,6 +58,34 @@ void FitToElites(std::span<const Sample> samples, const DistributionRule& rule,
   }
   distribution.SetProbabilities(std::move(probabilities));
 }
+
+// How many placements the next closed form has, and when the search begins again.
+class Rounds {
+ public:
+  explicit Rounds(const DistributionRule& rule)
+      : rule_(rule), size_(static_cast<std::size_t>(rule.cross_entropy_every)) {}
+
+  std::size_t size() const { return size_; }
+
+  // Ends a round after which the best placement costs `best`. Returns whether the search is to
+  // begin again around that.
+  bool End(double best) {
+    fruitless_ = best < best_ ? 0 : fruitless_ + 1;
+    best_ = best;
+    if (rule_.patience == 0 || fruitless_ < rule_.patience) return false;
+    fruitless_ = 0;
+    size_ *= 2;
+    if (size_ <= static_cast<std::size_t>(rule_.cross_entropy_most)) return false;
+    size_ = static_cast<std::size_t>(rule_.cross_entropy_every);
+    return true;
+  }
+
+ private:
+  const DistributionRule& rule_;
+  std::size_t size_;
+  std::int64_t fruitless_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+};
 
 // What a file calls [placement.search].
 struct SearchTable {
@@ -113,6 +145,24 @@ void DistributionRule::Visit(runtime::Visitor& visitor) {
                  "is uniform over devices",
          .min = 1e-6,
          .max = 1});
+  }
+  if (gradient != Gradient::kNone && cross_entropy) {
+    visitor.Knob("patience", patience,
+                 {.help = "closed forms in a row without a better placement after which "
+                          "cross_entropy_every doubles; 0 for never",
+                  .min = 0,
+                  .max = kMostPlacements});
+    visitor.Knob("cross_entropy_most", cross_entropy_most,
+                 {.help = "most to which cross_entropy_every doubles; beyond it the search begins "
+                          "again around its best placement, with the first cross_entropy_every",
+                  .unit = "placements",
+                  .min = 2,
+                  .max = kMostPlacements});
+    visitor.Knob("restart", restart,
+                 {.help = "share of what a group has in the best placement when the search begins "
+                          "again",
+                  .min = 0,
+                  .max = 0.999});
   }
   visitor.Knob(
       "follow", follow,
@@ -174,11 +224,10 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
                                            const std::optional<Placement>& from) {
   const bool learns = rule.gradient != Gradient::kNone;
   const auto gradient_every = static_cast<std::size_t>(learns ? rule.gradient_every : 0);
-  const auto elites_every =
-      static_cast<std::size_t>(rule.cross_entropy ? rule.cross_entropy_every : 0);
-  if (learns && rule.cross_entropy && elites_every % gradient_every != 0) {
+  Rounds rounds(rule);
+  if (learns && rule.cross_entropy && rounds.size() % gradient_every != 0) {
     return runtime::InvalidArgument(
-        "cross_entropy_every of " + std::string(name) + " is " + std::to_string(elites_every) +
+        "cross_entropy_every of " + std::string(name) + " is " + std::to_string(rounds.size()) +
         ", which is no multiple of its gradient_every, " + std::to_string(gradient_every));
   }
   Trial trial(simulator, options);
@@ -189,9 +238,7 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
   std::vector<double> probabilities = prior;
   if (from) {
     SHOAL_RETURN_IF_ERROR(trial.Cost(*from).status());
-    probabilities =
-        Around(rule.follow > 0 ? decoder.Encode(*from) : Choices(from->begin(), from->end()),
-               rule.start, prior);
+    probabilities = Around(decoder, *from, rule.start, prior, rule.follow);
   }
   ChoiceDistribution distribution(simulator.groups(), prior.size() / simulator.groups());
   distribution.SetProbabilities(std::move(probabilities));
@@ -202,8 +249,13 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
     Choices choices = distribution.Draw(random);
     SHOAL_ASSIGN_OR_RETURN(const double cost, trial.Cost(decoder.Decode(choices)));
     samples.push_back({.choices = std::move(choices), .reward = -std::sqrt(cost)});
-    if (rule.cross_entropy && samples.size() == elites_every) {
-      FitToElites(samples, rule, prior, distribution);
+    if (rule.cross_entropy && samples.size() == rounds.size()) {
+      if (rounds.End(trial.best().cost())) {
+        distribution.SetProbabilities(
+            Around(decoder, trial.best_placement(), rule.restart, prior, rule.follow));
+      } else {
+        FitToElites(samples, rule, prior, distribution);
+      }
       samples.clear();
     } else if (learns && samples.size() % gradient_every == 0) {
       learner.Learn(std::span(samples).last(gradient_every), distribution);

@@ -7,7 +7,8 @@
 // of cross-entropy minimisation: a group's probabilities are the shares of choices among the best
 // of these N, mixed with the prior. Searches that do one of the two are the same loop with the
 // other one left out. Beyond the paper, whose prior is uniform over devices, a group may follow its
-// neighbours (choices.h), and a search may begin around a placement. Not thread-safe.
+// neighbours (choices.h), a search may begin around a placement, and one that does both begins
+// again around its best placement once closed forms find none that is better. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,14 @@ struct DistributionRule {
   // The probability of following in the prior; devices are equally likely for the rest. With 0
   // there is no such choice.
   double follow = 0.5;
+  // Of a search that does both: N doubles after so many closed forms in a row in which no placement
+  // was better than all before, and where it would be more than its most, the distribution begins
+  // again around the best placement, with the first N. 0 for never.
+  std::int64_t patience = 0;
+  std::int64_t cross_entropy_most = 1000;
+  // The share of what the best placement has for a group, when the distribution begins again; the
+  // rest is the prior.
+  double restart = 0.8;
   // Of a search that begins with a placement: the share of what that one has for a group in the
   // first probabilities; the rest is the prior. 0 for all other searches.
   double start = 0;
@@ -50,7 +59,7 @@ struct DistributionRule {
 };
 
 // The searches that learn by name, each with its own settings. Those of the first four were the
-// best of 36 on random networks of 20 to 70 groups (tests/bars/placement).
+// best of as many for each on random networks of 20 to 60 groups (tests/bars/placement).
 struct DistributionRules {
   DistributionRule cem{
       .cross_entropy = true, .cross_entropy_every = 30, .elites = 0.03, .uniform = 0.1};
@@ -60,12 +69,15 @@ struct DistributionRules {
       .gradient = Gradient::kProximal, .gradient_every = 20, .learning_rate = 0.3, .penalty = 3};
   DistributionRule post{.gradient = Gradient::kProximal,
                         .cross_entropy = true,
-                        .gradient_every = 50,
-                        .cross_entropy_every = 1000,
-                        .learning_rate = 0.1,
+                        .gradient_every = 20,
+                        .cross_entropy_every = 100,
+                        .learning_rate = 0.3,
                         .penalty = 3,
-                        .elites = 0.02,
-                        .uniform = 0.05};
+                        .elites = 0.05,
+                        .uniform = 0.05,
+                        .patience = 3,
+                        .cross_entropy_most = 100,
+                        .restart = 0.8};
   // Post from a placement that is good already, with few placements to try. These settings were
   // chosen among a dozen on such networks, with the first choices as the placement.
   DistributionRule refine{.gradient = Gradient::kProximal,

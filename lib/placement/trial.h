@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,14 +59,18 @@ class Trial {
   Trial(Simulator& simulator, const SearchOptions& options)
       : simulator_(simulator), options_(options), start_(options.clock.Now()) {}
 
-  // Simulates the placement, counts it and returns its cost. Errors are those of Simulator::Run.
+  // Simulates the placement, counts it and returns its cost. Errors are those of Simulator::Run. A
+  // placement that was tried before has its cost already, since the simulator is deterministic, and
+  // is neither simulated nor counted; but after 50 such ones in a row the next one is, so that a
+  // search that tries nothing new ends. The first million placements are remembered.
   absl::StatusOr<double> Cost(const Placement& placement);
 
   // Whether a limit is reached, or somebody stopped the search; never before the first placement.
   bool Ended() const { return ended_; }
   // The share of the placements or of the time that is used up, whichever is larger.
   double Progress() const;
-  // The step of the best placement so far. REQUIRES: one was tried.
+  // The best placement so far, and its step. REQUIRES: one was tried.
+  const Placement& best_placement() const { return found_.placement; }
   const Step& best() const { return found_.step; }
   // Gives the result away; nothing may be tried after it.
   Found Take() { return std::move(found_); }
@@ -77,6 +82,9 @@ class Trial {
   // When options_.stop was asked, in seconds since the start.
   double asked_ = 0;
   bool ended_ = false;
+  // By the hash of the placement.
+  std::unordered_map<std::uint64_t, double> costs_;
+  int repeats_ = 0;
   Found found_;
 };
 

@@ -27,6 +27,7 @@ std::vector<Named> AllDistributionRules() {
     rule->learning_rate = 0.1;
     rule->penalty = 1;
     rule->elites = rule->uniform = 0.1;
+    rule->patience = 0;
   }
   return {{"cross-entropy", rules.cem},
           {"reinforce", rules.softmax_reinforce},
@@ -157,6 +158,30 @@ TEST_CASE("a search that lets groups follow puts a chain on one of many equal de
     REQUIRE(following == 24);
     REQUIRE(choosing > 24);
   }
+}
+
+TEST_CASE("post begins again around its best placement once closed forms find nothing better") {
+  Problem problem = SmallProblem();
+  const Found best = BruteForce(problem.simulator, {.evaluations = 729}).value();
+  // With next to nothing of the prior in the mixture, the distribution soon has one placement.
+  DistributionRule rule = DistributionRules().post;
+  rule.gradient_every = 10;
+  rule.cross_entropy_every = rule.cross_entropy_most = 20;
+  rule.elites = 0.1;
+  rule.uniform = 1e-6;
+  rule.restart = 0.5;
+  const auto optima = [&](std::int64_t patience) {
+    rule.patience = patience;
+    int count = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const Found found =
+          problem.Search({"post", rule}, {.evaluations = 600, .seed = seed}).value();
+      if (found.step.cost() == best.step.cost()) ++count;
+    }
+    return count;
+  };
+  REQUIRE(optima(0) < 10);
+  REQUIRE(optima(2) == 10);
 }
 
 // The mean cost of a search's first hundred placements.
