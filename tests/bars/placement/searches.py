@@ -4,6 +4,7 @@
 JSON.
 
     searches.py small NUMBER FOLDER            samples that each search needs until the optimum of a small network
+    searches.py pooled FOLDER                  the same of all small networks and seeds together, from the folders of those
     searches.py large NAME FOLDER              the searches against each other and against rules on a real network
     searches.py trial SEARCH NUMBER FOLDER     one configuration of a search on the networks that are for tuning
     searches.py chosen FOLDER                  the best configuration of each search, from the folders of all trials
@@ -27,6 +28,7 @@ ROOT = HERE.parents[2]
 # The seconds of a step that does not fit.
 FAILED = 100
 LEARNED = ("post", "placement-ppo", "placement-cem", "softmax-reinforce")
+RULES = ("one device", "even split", "expert", "HEFT", "Scotch", "METIS")
 
 
 def settings():
@@ -69,10 +71,15 @@ def generated(folder, seed, groups, devices):
 
 
 def samples_by_search(curves, seconds, budget):
-    """Returns the measurements of samples until a step takes no longer, of each learned search over all seeds."""
+    """Returns how many samples each learned search tried until a step took no longer, by seed."""
+    return {search: [samples_until(methods[search], seconds, budget) for methods in curves] for search in LEARNED}
+
+
+def medians_of(samples):
+    """Returns the medians of samples by search, their intervals, and that of `post` as a multiple of the least other one."""
     values = {}
     for search in LEARNED:
-        median, low, high = median_interval([samples_until(methods[search], seconds, budget) for methods in curves])
+        median, low, high = median_interval(samples[search])
         values |= {search: median, f"{search}_low": low, f"{search}_high": high}
     values["post_of_others"] = values["post"] / min(values[search] for search in LEARNED if search != "post")
     return values
@@ -95,7 +102,16 @@ def small(number, folder):
     every = part["devices"] ** one["groups"]
     least = place(graph, devices, ["brute-force"], every, 1, folder)["brute-force"]["step_seconds"]
     curves = [place(graph, devices, LEARNED, budget, seed, folder, chosen_overrides("small")) for seed in part["seeds"]]
-    return samples_by_search(curves, least, budget)
+    samples = samples_by_search(curves, least, budget)
+    (folder / "samples.json").write_text(json.dumps(samples))
+    return medians_of(samples)
+
+
+def pooled(folder):
+    every = [json.loads(path.read_text()) for path in sorted(folder.glob("small-*/samples.json"))]
+    if len(every) != len(settings()["small"]["networks"]):
+        raise SystemExit(f"{folder} has the samples of {len(every)} networks")
+    return medians_of({search: [count for one in every for count in one[search]] for search in LEARNED})
 
 
 def large(name, folder):
@@ -109,11 +125,18 @@ def large(name, folder):
         return statistics.median(methods[method].get("step_seconds", math.inf) for methods in curves)
 
     least = min(methods[search].get("step_seconds", math.inf) for methods in curves for search in LEARNED)
-    values = samples_by_search(curves, 1.01 * least, budget)
-    values["post_ms"] = 1e3 * best("post")
-    for method in ("one device", "even split", "expert", "HEFT", "Scotch", "METIS", "annealing"):
-        values[f"post_of_{method.replace(' ', '_')}"] = best("post") / best(method)
-    return values
+    values = medians_of(samples_by_search(curves, 1.01 * least, budget))
+    steps = {method: best(method) for method in ("post", "annealing", *RULES)}
+    return values | {"post_ms": 1e3 * steps["post"]} | post_of_rules(steps)
+
+
+def post_of_rules(steps):
+    """Returns the step of `post` as a multiple of annealing's and of each rule's, and the largest multiple of those rules that
+    are not optimal already; 0 if all are."""
+    values = {f"post_of_{method.replace(' ', '_')}": steps["post"] / steps[method] for method in ("annealing", *RULES)}
+    least = min(steps.values())
+    return values | {"post_of_not_optimal": max((steps["post"] / steps[rule] for rule in RULES
+                                                 if steps[rule] > least * (1 + 1e-9)), default=0)}
 
 
 def simulations_of_choices(graph, devices):
@@ -155,7 +178,7 @@ def trial(search, number, folder):
         curves[size] = []
         for one in tuning[size]:
             graph, devices = generated(folder, one["seed"], one["groups"], one["devices"])
-            curves[size].append([place(graph, devices, [search], tuning["evaluations"], seed, folder,
+            curves[size].append([place(graph, devices, [search], tuning[f"{size}_evaluations"], seed, folder,
                                        overrides(search, number))[search] for seed in tuning[f"{size}_seeds"]])
     (folder / "curves.json").write_text(json.dumps(curves))
     return {}
@@ -165,14 +188,14 @@ def chosen(folder):
     """The score of a configuration is a geometric mean over networks and seeds. On small networks it is that of the samples
     until the best step that any configuration found on that network; on large ones, where hardly any comes as near, it is
     that of its own best step, as a multiple of that one."""
-    budget = settings()["tuning"]["evaluations"]
+    tuning = settings()["tuning"]
     trials = {path.parent.name: json.loads(path.read_text()) for path in sorted(folder.glob("*/curves.json"))}
 
     def score(size, curves):
         logs = []
         for i, methods in enumerate(curves[size]):
             least = min(method.get("step_seconds", math.inf) for other in trials.values() for method in other[size][i])
-            logs += [math.log(samples_until(method, least, budget) if size == "small" else
+            logs += [math.log(samples_until(method, least, tuning[f"{size}_evaluations"]) if size == "small" else
                               method.get("step_seconds", FAILED) / least) for method in methods]
         return math.exp(statistics.mean(logs))
 
@@ -188,7 +211,7 @@ def chosen(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(dest="what", required=True)
-    for run, arguments in ((small, {"number": int}), (large, {"name": str}), (trial, {"search": str, "number": int}),
+    for run, arguments in ((small, {"number": int}), (pooled, {}), (large, {"name": str}), (trial, {"search": str, "number": int}),
                            (policy, {"name": str, "run": str}), (chosen, {})):
         command = what.add_parser(run.__name__)
         command.set_defaults(run=run)

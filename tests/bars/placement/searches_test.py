@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import math
+import pathlib
 import random
+import tempfile
 import tomllib
 import unittest
 
@@ -31,9 +33,32 @@ class MeasuresTest(unittest.TestCase):
     def test_a_search_that_needs_half_of_the_best_other_one_is_0_5_of_others(self):
         curves = [{search: {"improvements": [[tried, 1.0]]}
                    for search, tried in (("post", 10), ("placement-ppo", 20), ("placement-cem", 30), ("softmax-reinforce", 40))}]
-        self.assertEqual(searches.samples_by_search(curves, 1.0, 100)["post_of_others"], 0.5)
-        self.assertEqual(searches.samples_by_search(curves, 0.5, 100)["post_of_others"], 1)
+        self.assertEqual(searches.medians_of(searches.samples_by_search(curves, 1.0, 100))["post_of_others"], 0.5)
+        self.assertEqual(searches.medians_of(searches.samples_by_search(curves, 0.5, 100))["post_of_others"], 1)
 
+    def test_the_samples_of_all_small_networks_are_pooled_and_none_may_be_missing(self):
+        networks = len(searches.settings()["small"]["networks"])
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for number in range(1, 1 + networks):
+                (folder / f"small-{number}").mkdir()
+                (folder / f"small-{number}/samples.json").write_text(json.dumps(
+                    {search: [number, 100 * number] if search == "post" else [50 * number] for search in searches.LEARNED}))
+            values = searches.pooled(folder)
+            self.assertEqual(values["post"], 0.5 * (networks + 100))
+            self.assertEqual(values["placement-cem"], 25 * (networks + 1))
+            (folder / "small-1/samples.json").unlink()
+            with self.assertRaises(SystemExit):
+                searches.pooled(folder)
+
+    def test_post_has_to_be_faster_than_rules_that_are_not_optimal_alone(self):
+        steps = {method: 1.0 for method in ("post", "annealing", *searches.RULES)}
+        self.assertEqual(searches.post_of_rules(steps)["post_of_not_optimal"], 0)
+        values = searches.post_of_rules(steps | {"expert": 2.0, "METIS": 4.0})
+        self.assertEqual(values["post_of_not_optimal"], 0.5)
+        self.assertEqual(values["post_of_HEFT"], 1)
+        # As good as a rule, where annealing shows that there is something better.
+        self.assertEqual(searches.post_of_rules(steps | {"annealing": 0.9})["post_of_not_optimal"], 1)
 
     def test_a_policy_is_compared_by_the_medians_of_its_steps(self):
         curves = [{"post": {"step_seconds": post}, "policy": {"step_seconds": 0.11}, "policy samples": {"step_seconds": 0.1},
