@@ -230,7 +230,7 @@ absl::StatusOr<Found> SearchByDistribution(std::string_view name, const Distribu
         "cross_entropy_every of " + std::string(name) + " is " + std::to_string(rounds.size()) +
         ", which is no multiple of its gradient_every, " + std::to_string(gradient_every));
   }
-  Trial trial(simulator, options);
+  Trial trial(simulator, options, Repeats::kFree);
   runtime::Random random(runtime::DeriveSeed(options.seed, name));
   const ChoiceDecoder decoder(groups, simulator.devices());
   const std::vector<double> prior =

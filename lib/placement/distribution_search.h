@@ -66,7 +66,7 @@ struct DistributionRules {
   DistributionRule softmax_reinforce{
       .gradient = Gradient::kReinforce, .gradient_every = 5, .learning_rate = 0.003};
   DistributionRule ppo{
-      .gradient = Gradient::kProximal, .gradient_every = 20, .learning_rate = 0.3, .penalty = 3};
+      .gradient = Gradient::kProximal, .gradient_every = 20, .learning_rate = 0.3, .penalty = 0.3};
   DistributionRule post{.gradient = Gradient::kProximal,
                         .cross_entropy = true,
                         .gradient_every = 20,

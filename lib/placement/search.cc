@@ -39,7 +39,7 @@ absl::StatusOr<Found> Anneal(Simulator& simulator, const Placement& start,
                              const std::vector<std::size_t>& order, const SearchOptions& options) {
   constexpr double kFirst = 0.1;
   constexpr double kLast = 1e-4;
-  Trial trial(simulator, options);
+  Trial trial(simulator, options, Repeats::kFree);
   runtime::Random random(runtime::DeriveSeed(options.seed, "annealing"));
   Placement placement = start;
   SHOAL_ASSIGN_OR_RETURN(double cost, trial.Cost(placement));

@@ -21,15 +21,18 @@ absl::StatusOr<double> Trial::Cost(const Placement& placement) {
   constexpr double kSecondsBetweenAsks = 0.1;
   constexpr int kMostRepeats = 50;
   constexpr std::size_t kMostRemembered = 1 << 20;
-  const std::uint64_t hash = HashOf(placement);
-  const auto known = costs_.find(hash);
-  if (known != costs_.end() && repeats_ < kMostRepeats) {
-    ++repeats_;
-    return known->second;
+  const std::uint64_t hash = repeats_ == Repeats::kFree ? HashOf(placement) : 0;
+  if (repeats_ == Repeats::kFree && repeated_ < kMostRepeats) {
+    if (const auto known = costs_.find(hash); known != costs_.end()) {
+      ++repeated_;
+      return known->second;
+    }
   }
-  repeats_ = 0;
+  repeated_ = 0;
   SHOAL_ASSIGN_OR_RETURN(const Step step, simulator_.Run(placement));
-  if (costs_.size() < kMostRemembered) costs_.emplace(hash, step.cost());
+  if (repeats_ == Repeats::kFree && costs_.size() < kMostRemembered) {
+    costs_.emplace(hash, step.cost());
+  }
   ++found_.evaluations;
   found_.seconds = std::chrono::duration<double>(options_.clock.Now() - start_).count();
   options_.progress(found_.evaluations);

@@ -53,16 +53,23 @@ struct Found {
   }
 };
 
+// What becomes of a placement that was tried before, and so has its cost already.
+enum class Repeats : std::uint8_t {
+  // It is tried like any other.
+  kCount,
+  // It is neither simulated nor counted; but after 50 such ones in a row the next one is, so that a
+  // search that tries nothing new ends. The first million placements are remembered.
+  kFree,
+};
+
 class Trial {
  public:
   // Both must outlive this object. REQUIRES: options.evaluations >= 1.
-  Trial(Simulator& simulator, const SearchOptions& options)
-      : simulator_(simulator), options_(options), start_(options.clock.Now()) {}
+  Trial(Simulator& simulator, const SearchOptions& options, Repeats repeats = Repeats::kCount)
+      : simulator_(simulator), options_(options), repeats_(repeats), start_(options.clock.Now()) {}
 
-  // Simulates the placement, counts it and returns its cost. Errors are those of Simulator::Run. A
-  // placement that was tried before has its cost already, since the simulator is deterministic, and
-  // is neither simulated nor counted; but after 50 such ones in a row the next one is, so that a
-  // search that tries nothing new ends. The first million placements are remembered.
+  // Simulates the placement, counts it and returns its cost; Repeats says what it does with one
+  // that was tried before. Errors are those of Simulator::Run.
   absl::StatusOr<double> Cost(const Placement& placement);
 
   // Whether a limit is reached, or somebody stopped the search; never before the first placement.
@@ -78,13 +85,14 @@ class Trial {
  private:
   Simulator& simulator_;
   const SearchOptions& options_;
+  const Repeats repeats_;
   const runtime::TimePoint start_;
   // When options_.stop was asked, in seconds since the start.
   double asked_ = 0;
   bool ended_ = false;
   // By the hash of the placement.
   std::unordered_map<std::uint64_t, double> costs_;
-  int repeats_ = 0;
+  int repeated_ = 0;
   Found found_;
 };
 
