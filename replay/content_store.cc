@@ -87,6 +87,7 @@ absl::Status ContentStore::Add(std::uint64_t number, Content&& content) {
   }
   AddUnused(entry);
   refused_bytes_ = 0;
+  lacks_ = Lack::kNothing;
   if (number > 0) {
     DropWritten(0);
   } else {
@@ -147,10 +148,9 @@ std::vector<std::shared_ptr<const Content>> ContentStore::DropWritten(std::uint6
     entry.data = Place::kDisk;
     disk_bytes_ += data_bytes;
   }
-  if (waits_for_disk_ && !ExceedsMemory(refused_bytes_)) {
-    waits_for_disk_ = false;
-    full_ = false;
-  }
+  // With no chunk left in memory the disk can make no more room, so that the next content is tried.
+  const bool done = !ExceedsMemory(refused_bytes_) || (in_memory_.empty() && writing_.empty());
+  if (waits_for_disk() && done) lacks_ = Lack::kNothing;
   return dropped;
 }
 
@@ -160,8 +160,7 @@ absl::Status ContentStore::RefuseForMemory(const Content& content) {
     return runtime::InvalidArgument("content " + content.key.ToHex() + " does not fit into " +
                                     memory);
   }
-  full_ = true;
-  waits_for_disk_ = !in_memory_.empty() || !writing_.empty();
+  lacks_ = in_memory_.empty() && writing_.empty() ? Lack::kUse : Lack::kDisk;
   refused_bytes_ = content.bytes();
   SpillSome();
   return runtime::ResourceExhausted("contents fill " + std::to_string(in_memory_bytes()) + " of " +
@@ -174,7 +173,7 @@ absl::Status ContentStore::Refuse(const Content& content) {
     return runtime::InvalidArgument("content " + content.key.ToHex() +
                                     " and what it names do not fit into " + capacity);
   }
-  full_ = true;
+  lacks_ = Lack::kUse;
   return runtime::ResourceExhausted("contents in use fill " +
                                     std::to_string(bytes_ - unused_bytes_) + " of " + capacity);
 }
@@ -201,7 +200,9 @@ absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
   const Key key = content.key;
   Use(key);
   Trim(after - std::min(before, after));
-  const bool fits = bytes_ - before + after <= options_.capacity_bytes;
+  const std::size_t grown = after - std::min(before, after);
+  const bool fits_memory = !ExceedsMemory(grown);
+  const bool fits = fits_memory && bytes_ - before + after <= options_.capacity_bytes;
   if (fits) {
     bytes_ = bytes_ - before + after;
     entry.content = std::make_shared<const Content>(std::move(content));
@@ -210,7 +211,8 @@ absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
     if (hooks_ != nullptr && tell_ == Tell::kOfAll) hooks_->OnPut(entry.number, entry.content);
   }
   Unuse(key);
-  return fits ? absl::OkStatus() : Refuse(content);
+  if (fits) return absl::OkStatus();
+  return fits_memory ? Refuse(content) : RefuseForMemory(content);
 }
 
 absl::Status ContentStore::CheckUses(const Content& content) const {
@@ -297,7 +299,7 @@ void ContentStore::Unuse(const Key& key) {
   Entry& entry = entries_.at(key);
   SHOAL_CHECK(entry.uses > 0);
   if (--entry.uses > 0) return;
-  full_ = false;
+  if (lacks_ == Lack::kUse) lacks_ = Lack::kNothing;
   AddUnused(entry);
 }
 
@@ -362,8 +364,11 @@ void ContentStore::Trim(std::size_t incoming_bytes) {
   const auto too_large = [&] {
     return in_memory_.empty() && writing_.empty() && ExceedsMemory(incoming_bytes);
   };
+  const std::size_t most_unused_chunks =
+      std::min(options_.unused_capacity_bytes / 4,
+               bounds_memory() ? options_.memory_bytes / 2 : options_.capacity_bytes);
   while (!unused_chunks_.empty() &&
-         (unused_chunk_bytes_ > options_.unused_capacity_bytes / 4 || too_many() || too_large())) {
+         (unused_chunk_bytes_ > most_unused_chunks || too_many() || too_large())) {
     Erase(unused_chunks_.front());
   }
   while (!unused_.empty() &&

@@ -6,17 +6,19 @@
 // of the candidates that they append). A content without users stays for a while, so that clients
 // need not send it again for the next item. When unused contents exceed `unused_capacity_bytes`,
 // the least recently used one leaves first, and then the contents that only it used. Chunks
-// stand in a line of their own, which may take a quarter of these bytes: most chunks are never used
-// again after their last user has left, and must not push out embeddings that will be.
+// stand in a line of their own, which may take a quarter of these bytes, and half of `memory_bytes`
+// where that is bounded: most chunks are never used again after their last user has left, and must
+// not push out embeddings that will be, nor be written to disk.
 //
 // `capacity_bytes` bounds everything in the store, including its bookkeeping. Unused contents make
 // room for new ones. If contents in use leave no room, a new content is refused, the store stays as
-// it is, and full() is true until a content in use becomes unused.
+// it is, and full() is true until a content in use becomes unused or another content is taken.
 //
 // With `memory_bytes` the data of chunks may be on disk. Then a content that the store hands out
 // may lack its data (Content::spilled), and whoever has it reads that (replay/spill.h). Chunks that
 // came first leave memory first, once the hooks have them on disk. While what is in memory reaches
-// the bound, new contents are refused, and waits_for_disk() tells whether the disk will make room.
+// the bound, new contents are refused, and full() is true until the disk has made room. Then
+// waits_for_disk() is true, too, and it is no use to evict what uses contents.
 //
 // A reader is a stream to a sampler. The store knows which contents each of up to 64 readers was
 // given, and gives a reader again what it has forgotten. An embedding of another encoder version
@@ -154,17 +156,17 @@ class ContentStore {
   // Takes the data of chunks out of memory that the hooks have on disk up to the position
   // `durable`, as far as memory is short, and returns it, so that it can be freed without a lock.
   std::vector<std::shared_ptr<const Content>> DropWritten(std::uint64_t durable);
-  // True if the last Put was refused since chunks that are still in memory are to leave it for the
-  // disk, and too few have left since.
-  bool waits_for_disk() const { return waits_for_disk_; }
+  // True if it was refused since chunks that are still in memory are to leave it for the disk, and
+  // too few have left since.
+  bool waits_for_disk() const { return lacks_ == Lack::kDisk; }
 
   // Notes that `reader` no longer has this content, nor the candidates of a catalog or those that
   // an overlay appends. They are given again with the next item that uses them. Ignores unknown
   // keys.
   void Forget(int reader, const Key& key);
 
-  // True if the last Put was refused for contents in use and none of them has become unused since.
-  bool full() const { return full_; }
+  // True if the last Put was refused for want of room, and nothing has made room since.
+  bool full() const { return lacks_ != Lack::kNothing; }
   bool Contains(const Key& key) const { return entries_.contains(key); }
   std::size_t size() const { return entries_.size(); }
   std::size_t bytes() const { return bytes_; }
@@ -178,6 +180,10 @@ class ContentStore {
  private:
   // The kinds of contents that an item tells apart.
   enum class Kind : std::uint8_t { kEmbedding, kList, kChunk };
+
+  // What the content lacked that was refused last: that contents in use become unused, or that
+  // chunks reach the disk.
+  enum class Lack : std::uint8_t { kNothing, kUse, kDisk };
 
   // Where a chunk's data is, where memory is bounded.
   enum class Place : std::uint8_t {
@@ -262,7 +268,6 @@ class ContentStore {
   std::list<Key> writing_;
   std::size_t writing_bytes_ = 0;
   std::size_t disk_bytes_ = 0;
-  bool waits_for_disk_ = false;
   // The size of the content that was refused for memory last, until one was taken.
   std::size_t refused_bytes_ = 0;
   std::size_t bytes_ = 0;
@@ -270,7 +275,7 @@ class ContentStore {
   std::size_t unused_chunk_bytes_ = 0;
   std::size_t chunks_ = 0;
   std::size_t chunk_bytes_ = 0;
-  bool full_ = false;
+  Lack lacks_ = Lack::kNothing;
   std::uint64_t readers_ = 0;
   // The number of embeddings that another encoder version has replaced.
   std::uint64_t replacements_ = 0;

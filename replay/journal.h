@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A journal makes a shard's durable tables and contents outlive the process, and takes the payloads
-// for which tables have no memory (replay/spill.h). replay/durability has one that writes to disk;
-// the core knows only this interface.
+// and chunks for which there is no memory (replay/spill.h). replay/durability has one that writes
+// to disk; the core knows only this interface.
 //
 // A change that a hook reports has a position, which counts up. Changes become durable in order. A
 // promise to a client that rests on a change, such as an acknowledgement, is kept back until

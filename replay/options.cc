@@ -15,8 +15,9 @@
 namespace shoal::replay {
 namespace {
 
-// Chunks are at most as large as items. While some are written, memory has to take others.
-constexpr std::int64_t kLeastChunksInMemory = 4;
+// Chunks are at most as large as items. While some are written, memory has to take others, and half
+// of it those of an item that is about to come.
+constexpr std::int64_t kLeastChunksInMemory = 8;
 
 }  // namespace
 
@@ -192,6 +193,12 @@ absl::StatusOr<ShardOptions> Options::ForShard(const ShardPlace& place) const {
         "replay.content_memory_bytes is " + std::to_string(content_memory_bytes) +
         ", and has to be at least " + std::to_string(kLeastChunksInMemory) +
         " times replay.max_item_bytes, which is " + std::to_string(max_item_bytes));
+  }
+  if (content_memory_bytes > content_capacity_bytes) {
+    return runtime::InvalidArgument("replay.content_memory_bytes is " +
+                                    std::to_string(content_memory_bytes) +
+                                    ", more than replay.content_capacity_bytes, which is " +
+                                    std::to_string(content_capacity_bytes));
   }
   options.contents.memory_bytes = static_cast<std::size_t>(content_memory_bytes);
   options.contents.capacity_bytes = static_cast<std::size_t>(content_capacity_bytes);

@@ -66,7 +66,7 @@ struct Options {
 
   // Returns one shard's part of these options: limits for all shards together are divided by their
   // number. Fails as TableKnobs::ForShard does, and with INVALID_ARGUMENT if content_memory_bytes
-  // is less than a few of the largest chunks.
+  // is less than a few of the largest chunks or more than content_capacity_bytes.
   absl::StatusOr<ShardOptions> ForShard(const ShardPlace& place) const;
   // Returns where shard `index` keeps what outlives it and what it has no memory for, or an empty
   // string if nothing needs a disk. Returns INVALID_ARGUMENT, which names what does, if there is no

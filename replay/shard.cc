@@ -16,9 +16,10 @@ std::uint64_t CountedSteps(const TableStats& stats) {
 
 // Gives the content the data that was read for it.
 void TakeData(absl::StatusOr<std::string> data, std::shared_ptr<const Content>& content,
-              std::uint8_t& lost) {
-  lost = absl::IsDataLoss(data.status()) ? 1 : 0;
+              SampleBatch::Outcome& outcome) {
+  if (absl::IsDataLoss(data.status())) outcome = SampleBatch::Outcome::kLost;
   if (!data.ok()) return;
+  outcome = SampleBatch::Outcome::kRead;
   content = std::make_shared<const Content>(
       Content{.key = content->key, .body = Chunk{.data = *std::move(data)}});
 }
@@ -41,6 +42,9 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
   if (options.tables.empty()) return runtime::InvalidArgument("a shard needs a table");
   std::unique_ptr<Shard> shard(new Shard(std::move(options), clock, std::move(journal)));
   const runtime::MutexLock lock(shard->mutex_);
+  if (shard->contents_.bounds_memory() && shard->journal_ == nullptr) {
+    return runtime::InvalidArgument("content_memory_bytes needs a disk");
+  }
   for (std::size_t i = 0; i < shard->options_.tables.size(); ++i) {
     const TableOptions& table = shard->options_.tables[i];
     if (shard->Index(table.name) != i) {
@@ -52,9 +56,6 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
     SHOAL_ASSIGN_OR_RETURN(auto made, Table::Create(table, shard->contents_));
     made->SetTime(clock.Now());
     shard->tables_.push_back(std::move(made));
-  }
-  if (shard->contents_.bounds_memory() && shard->journal_ == nullptr) {
-    return runtime::InvalidArgument("content_memory_bytes needs a disk");
   }
   shard->group_epochs_.resize(shard->tables_.size());
   shard->rounds_.resize(shard->tables_.size());
@@ -94,7 +95,7 @@ void ReadParts(SampleBatch& batch, std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; ++i) {
       const auto* const chunk = std::get_if<Chunk>(&batch.contents[i]->body);
       if (chunk == nullptr || chunk->spilled_bytes == 0) continue;
-      TakeData(batch.payloads->ReadChunk(chunk->number), batch.contents[i], batch.lost_contents[i]);
+      TakeData(batch.payloads->ReadChunk(chunk->number), batch.contents[i], batch.outcomes[i]);
     }
     return;
   }
@@ -396,7 +397,7 @@ SampleBatch Shard::Sample(std::string_view table, int reader, std::size_t max_it
     }
     batch.samples.push_back(*std::move(sample));
   }
-  if (batch.payloads != nullptr) batch.lost_contents.resize(batch.contents.size());
+  if (batch.payloads != nullptr) batch.outcomes.resize(batch.contents.size());
   if (!batch.samples.empty()) sampled_[index] = clock_.Now();
   if (!batch.samples.empty() || !evicted.empty()) ChangedLocked();
   batch.left = source.mass();
@@ -409,7 +410,7 @@ void Shard::ForgetUnreadLocked(SampleBatch& batch) {
   absl::flat_hash_map<Key, bool, KeyHash> unread;
   for (std::size_t i = 0; i < batch.contents.size(); ++i) {
     if (!batch.contents[i]->spilled()) continue;
-    unread.emplace(batch.contents[i]->key, batch.lost_contents[i] != 0);
+    unread.emplace(batch.contents[i]->key, batch.outcomes[i] == SampleBatch::Outcome::kLost);
     contents_.Forget(batch.reader, batch.contents[i]->key);
   }
   if (unread.empty()) return;
@@ -432,7 +433,9 @@ bool Shard::FinishReads(SampleBatch& batch) {
   const runtime::MutexLock lock(mutex_);
   ForgetUnreadLocked(batch);
   Table& table = *tables_[batch.table];
-  std::size_t reads = 0;
+  auto reads =
+      static_cast<std::size_t>(std::ranges::count(batch.outcomes, SampleBatch::Outcome::kRead) +
+                               std::ranges::count(batch.outcomes, SampleBatch::Outcome::kLost));
   bool unread = false;
   for (const SampledItem& sample : batch.samples) {
     unread = unread || sample.unread;

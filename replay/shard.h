@@ -47,8 +47,9 @@ struct SampleBatch {
   std::uint64_t durable_at = 0;
   // Has the payloads that samples lack, and the chunks that contents lack. Null if none lacks any.
   std::shared_ptr<const SpilledPayloads> payloads;
-  // For each content 1 if the disk has lost it. Empty where nothing has to be read.
-  std::vector<std::uint8_t> lost_contents;
+  // What became of each content that had to be read. Empty where nothing has to be.
+  enum class Outcome : std::uint8_t { kNotRead, kRead, kLost };
+  std::vector<Outcome> outcomes;
   // Of the table among the shard's, and the reader that gets the contents.
   std::size_t table = 0;
   int reader = 0;

@@ -50,8 +50,8 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
              &gauge("shoal_replay_disk_bytes", "Bytes of payloads that are on disk alone"),
          .read_wait_seconds = &metrics.Counter(
              {.name = "shoal_replay_read_wait_seconds_total",
-              .help = "Time for which batches waited for their payloads to be read from disk",
-              .title = "mean wait for a payload from disk",
+              .help = "Time for which batches waited for payloads and chunks to be read from disk",
+              .title = "mean wait for a payload or chunk from disk",
               .over = "shoal_replay_reads_total"},
              {{"table", table.name}}),
          .sampled_age_seconds =
@@ -96,7 +96,7 @@ ShardMetrics::ShardMetrics(const ShardOptions& options, runtime::Metrics& metric
                                 .over = "shoal_replay_sampled_total"},
                                {{"table", table.name}}),
               &TableStats::sampled_lag_total},
-             counter("shoal_replay_reads_total", "Payloads read from disk", "",
+             counter("shoal_replay_reads_total", "Payloads and chunks read from disk", "",
                      &TableStats::reads_total),
              counter("shoal_replay_lost_total",
                      "Sampled items whose payloads could not be read from disk", "",

@@ -438,6 +438,7 @@ std::size_t Table::room() const {
 }
 
 Wait Table::insert_wait() const {
+  if (contents_.waits_for_disk()) return Wait::kMemory;
   if (contents_.full()) return Wait::kContents;
   if (!limiter_.MayInsert(items_.size())) return Wait::kSamplesPerInsert;
   if (OutOfMemory(MeanBytes())) return Wait::kMemory;
@@ -484,7 +485,8 @@ Mass Table::mass() const {
 }
 
 bool Table::Full() const {
-  if (contents_.full()) return true;
+  // While the disk is about to make room, inserts go on soon.
+  if (contents_.full() && !contents_.waits_for_disk()) return true;
   if (remover_) return false;
   return items_.size() >= options_.max_size || out_of_bytes_ || RoomByBytes() == 0;
 }

@@ -19,9 +19,11 @@
 namespace shoal::replay::durability {
 namespace {
 
-// Nobody waits for a content before an item uses it, unless memory waits for it to leave.
+// Nobody waits for a content before an item uses it.
 constexpr std::chrono::milliseconds kContentDelay(100);
-// Nobody waits for a payload to leave the disk.
+// Where memory is bounded, chunks can leave it only when they are written.
+constexpr std::chrono::milliseconds kBoundedContentDelay(10);
+// Nobody waits for a payload or a content to leave the disk.
 constexpr std::chrono::milliseconds kEraseDelay(100);
 
 double Seconds(runtime::Duration duration) {
@@ -270,8 +272,8 @@ absl::Status DiskJournal::Start(ContentStore& contents,
     const std::uint64_t reserved = NoteLocked(runtime::Duration::zero());
     promises_.assign(tables.size(), {.acknowledged_at = 0, .sampled_at = reserved});
   }
-  content_delay_ = contents.bounds_memory() ? runtime::Duration::zero() : kContentDelay;
   if (!durable.empty()) {
+    content_delay_ = contents.bounds_memory() ? kBoundedContentDelay : kContentDelay;
     contents.SetHooks(this, ContentStore::Tell::kOfAll);
   } else if (contents.bounds_memory()) {
     contents.SetHooks(this, ContentStore::Tell::kOfSpilled);
@@ -356,7 +358,7 @@ std::uint64_t DiskJournal::OnPut(std::uint64_t number,
 void DiskJournal::OnEvict(std::uint64_t number) {
   const runtime::MutexLock lock(mutex_);
   changes_->Evict(number);
-  NoteLocked(content_delay_);
+  NoteLocked(kEraseDelay);
 }
 
 std::uint64_t DiskJournal::NoteLocked(runtime::Duration delay) {

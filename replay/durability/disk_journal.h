@@ -135,7 +135,8 @@ class DiskJournal final : public Journal, private ContentHooks {
   std::vector<std::unique_ptr<Follower>> followers_;
   std::vector<std::unique_ptr<Spiller>> spillers_;
   std::function<void()> changed_;
-  // Within this time a change of contents is to be written. Set by Start.
+  // Within this time a new content is to be written: at once where it is only written because
+  // memory is nearly full. Set by Start.
   runtime::Duration content_delay_{};
 
   mutable runtime::Mutex mutex_;

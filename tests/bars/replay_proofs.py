@@ -69,7 +69,7 @@ def measure_rings(_, output):
 
 
 def measure_together(_, output):
-    line = next(line for line in lines_of(output) if line["shared_memory"])
+    line = [line for line in lines_of(output) if line["shared_memory"]][0]
     return {"of_ceiling": line["ceiling_share"], "inserts": line["inserted_per_second"],
             "samples": line["sampled_per_second"]}
 

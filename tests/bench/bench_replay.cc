@@ -96,6 +96,8 @@ struct Settings {
 constexpr std::chrono::seconds kPatience(20);
 // The rows of an item that has chunks.
 constexpr std::size_t kRows = 16;
+// So that each row has room for its stamp.
+constexpr std::size_t kLeastChunkedBytes = kRows * sizeof(std::uint64_t);
 // A client has so many bytes on their way, so that a round counts few items that came before it,
 // and what is on its way stays in the processor's caches.
 constexpr std::size_t kAheadBytes = std::size_t{16} << 20;
@@ -244,7 +246,7 @@ class Writer {
         }
       }
       const std::uint64_t stamp = made_ * kRows + row;
-      std::memcpy(begin, &stamp, std::min(width, sizeof stamp));
+      std::memcpy(begin, &stamp, sizeof stamp);
     }
   }
   replay::client::ChunkedItem MakeChunkedItem() {
@@ -533,6 +535,10 @@ int main(int argc, char** argv) {
   flags.Add("--directory", settings.directory, "of tables on disk");
   if (const auto code = flags.Parse(argc, argv)) return *code;
   settings.uses_unix = settings.uses_unix || settings.shares_memory;
+  if (settings.compression >= 0 && settings.bytes < kLeastChunkedBytes) {
+    std::fprintf(stderr, "--compression: --bytes has to be at least %zu\n", kLeastChunkedBytes);
+    return 2;
+  }
   spdlog::set_level(spdlog::level::warn);
   // As inference and shards do.
   runtime::KeepFreedMemory();

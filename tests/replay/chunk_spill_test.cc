@@ -13,6 +13,7 @@
 #include "replay/content_store.h"
 #include "replay/shard.h"
 #include "tests/replay/memory_disk.h"
+#include "tests/replay/read_parts.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay {
@@ -74,12 +75,7 @@ struct ChunkShard {
   SampleBatch Sample(std::size_t most) const {
     const int reader = *shard->OpenReader();
     SampleBatch batch = shard->Sample("unrolls", reader, most, std::size_t{1} << 30);
-    for (std::size_t first = 0; batch.payloads != nullptr && first < Parts(batch);) {
-      const std::size_t count = Neighbours(batch, first);
-      ReadParts(batch, first, count);
-      first += count;
-    }
-    unread = shard->FinishReads(batch);
+    unread = ReadAll(*shard, batch);
     shard->CloseReader(reader);
     return batch;
   }
@@ -200,6 +196,55 @@ TEST_CASE("a chunk that the disk has lost costs the items that use it, and no ot
   REQUIRE(stats.tables[0].lost_total >= 2);
 }
 
+TEST_CASE(
+    "a chunk that cannot be read comes with the next sample, and costs an item its last use") {
+  const ChunkShard chunks(2, {.max_times_sampled = 2});
+  for (int number = 0; number < 6; ++number) chunks.InsertWriting(number, {number});
+  chunks.disk->RefuseChunks(true);
+  // The oldest chunks are on disk.
+  REQUIRE(chunks.Sample(1).samples.empty());
+  REQUIRE(chunks.unread);
+  REQUIRE(chunks.shard->stats().tables[0].size == 6);
+  chunks.disk->RefuseChunks(false);
+  const SampleBatch batch = chunks.Sample(1);
+  REQUIRE(batch.samples.size() == 1);
+  RequireWhole(batch, NumbersUpTo(6));
+  REQUIRE_FALSE(chunks.unread);
+  // The use that was not read counted, so the item has left.
+  REQUIRE(chunks.shard->stats().tables[0].size == 5);
+  chunks.disk->RefuseChunks(true);
+  REQUIRE(chunks.Sample(1).samples.empty());
+  REQUIRE(chunks.Sample(1).samples.empty());
+  REQUIRE(chunks.shard->stats().tables[0].lost_total == 1);
+  REQUIRE(chunks.shard->stats().tables[0].size == 4);
+}
+
+TEST_CASE("once the disk can make no more room, items leave for contents that come") {
+  const ChunkShard chunks(2);
+  int number = 0;
+  // What stays in memory of chunks on disk fills it.
+  for (; chunks.shard->stats().tables[0].evicted_for_room_total == 0; ++number) {
+    REQUIRE(number < 1000);
+    const absl::Status status = chunks.Insert(static_cast<std::uint64_t>(number), {number});
+    REQUIRE((status.ok() || absl::IsResourceExhausted(status)));
+    chunks.disk->Write();
+    REQUIRE_FALSE(chunks.shard->ContentsFull());
+  }
+  REQUIRE(chunks.in_memory() <= chunks.memory);
+}
+
+TEST_CASE("the limiter holds while chunks wait for the disk") {
+  const ChunkShard chunks(4, {.sampler = SelectorKind::kUniform,
+                              .remover = SelectorKind::kFifo,
+                              .max_times_sampled = 0,
+                              .limiter = {.min_size = 100}});
+  int number = 0;
+  while (chunks.Insert(static_cast<std::uint64_t>(number), {number}).ok()) ++number;
+  REQUIRE(chunks.shard->ContentsFull());
+  REQUIRE(chunks.shard->tables()[0].insert_wait == Wait::kMemory);
+  REQUIRE(chunks.Sample(1).samples.empty());
+}
+
 TEST_CASE("while the disk cannot be read, samples wait and no item is lost") {
   const ChunkShard chunks(2);
   for (int number = 0; number < 12; ++number) {
@@ -254,7 +299,8 @@ TEST_CASE(
   REQUIRE(chunks.shard->stats().tables[0].lost_total == 0);
   // The disk keeps nothing of what has left.
   chunks.disk->Write();
-  REQUIRE(chunks.disk->WrittenChunks().size() <= chunks.shard->stats().chunk_count);
+  REQUIRE(chunks.disk->WrittenChunks() == chunks.disk->told_chunks());
+  REQUIRE(chunks.disk->told_chunks().size() <= chunks.shard->stats().chunk_count);
 }
 
 }  // namespace

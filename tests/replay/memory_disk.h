@@ -5,6 +5,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
@@ -60,6 +61,13 @@ class MemoryDisk final : public Journal, private ContentHooks {
     for (const auto& [number, data] : written_chunks_) numbers.insert(number);
     return numbers;
   }
+  // The numbers of the chunks that it was told of and that have not left.
+  std::set<std::uint64_t> told_chunks() const ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return told_;
+  }
+  // While it refuses, chunks cannot be read from views that were made before, but are not lost.
+  void RefuseChunks(bool refuses) { *refuses_chunks_ = refuses; }
   // The handles of a table's payloads that are on disk.
   std::set<Handle> Written(std::size_t table) const ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
@@ -101,6 +109,7 @@ class MemoryDisk final : public Journal, private ContentHooks {
     auto view = std::make_shared<View>();
     view->payloads = written_;
     view->chunks = written_chunks_;
+    view->refuses = refuses_chunks_;
     return view;
   }
   void WhenDurable(std::function<void(const absl::Status&)> done) override {
@@ -131,12 +140,14 @@ class MemoryDisk final : public Journal, private ContentHooks {
       return read;
     }
     absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const override {
+      if (*refuses) return runtime::Unavailable("the disk cannot be read");
       const auto found = chunks.find(number);
       if (found == chunks.end()) return runtime::DataLoss("the record is gone");
       return found->second;
     }
     std::map<Place, std::string> payloads;
     std::map<std::uint64_t, std::string> chunks;
+    std::shared_ptr<const std::atomic<bool>> refuses;
   };
 
   class TableSpill final : public Spill {
@@ -175,6 +186,8 @@ class MemoryDisk final : public Journal, private ContentHooks {
     ++noted_;
   }
 
+  const std::shared_ptr<std::atomic<bool>> refuses_chunks_ =
+      std::make_shared<std::atomic<bool>>(false);
   std::function<void()> changed_;
   std::vector<std::unique_ptr<TableSpill>> spills_;
   mutable runtime::Mutex mutex_;

@@ -132,6 +132,9 @@ TEST_CASE("chunks on disk need a directory, and memory for a few of them") {
   options.content_memory_bytes = options.max_item_bytes;
   REQUIRE(runtime::Message(options.ForShard({}).status()).find("replay.max_item_bytes") !=
           std::string::npos);
+  options.content_memory_bytes = options.content_capacity_bytes + 1;
+  REQUIRE(runtime::Message(options.ForShard({}).status()).find("replay.content_capacity_bytes") !=
+          std::string::npos);
 }
 
 }  // namespace

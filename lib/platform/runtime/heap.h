@@ -12,11 +12,11 @@ namespace shoal::runtime {
 // some of them for long then holds much more memory than it uses.
 void UseOneHeap();
 
-// Keeps up to 256 MiB at the end of a heap that were freed, and takes buffers below 32 MiB from heaps.
-// Otherwise the C library gives the end of a heap back to the system once 128 KiB of it are free,
-// and maps large buffers one by one. A process that allocates buffers and frees them all the time
-// then gets each page of them anew, which costs as much as to copy it. Heaps of buffers of many
-// sizes that live for long can become larger by it.
+// Keeps up to 256 MiB at the end of a heap that were freed, and takes buffers below 32 MiB from
+// heaps. Otherwise the C library gives the end of a heap back to the system once 128 KiB of it are
+// free, and maps large buffers one by one. A process that allocates buffers and frees them all the
+// time then gets each page of them anew, which costs as much as to copy it. Heaps of buffers of
+// many sizes that live for long can become larger by it.
 void KeepFreedMemory();
 
 }  // namespace shoal::runtime

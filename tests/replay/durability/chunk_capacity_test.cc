@@ -16,6 +16,7 @@
 #include "replay/shard.h"
 #include "tests/doubles/eventually.h"
 #include "tests/doubles/temporary_folder.h"
+#include "tests/replay/read_parts.h"
 #include "tests/replay/values.h"
 
 namespace shoal::replay::durability {
@@ -68,12 +69,7 @@ class ShardOfChunks {
     std::map<Key, std::string> chunks;
     for (int i = 0; i < kChunks; ++i) {
       SampleBatch batch = shard_->Sample("unrolls", reader_, 1, 1);
-      for (std::size_t first = 0; batch.payloads != nullptr && first < Parts(batch);) {
-        const std::size_t count = Neighbours(batch, first);
-        ReadParts(batch, first, count);
-        first += count;
-      }
-      shard_->FinishReads(batch);
+      ReadAll(*shard_, batch);
       for (const auto& content : batch.contents) {
         chunks[content->key] = std::get<Chunk>(content->body).data;
       }
