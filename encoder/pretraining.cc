@@ -432,7 +432,6 @@ absl::Status PretrainingOptions::Validate() const {
   if (patience > 0 && hold_out.empty()) {
     return runtime::InvalidArgument("--patience needs --hold-out");
   }
-  if (output.empty()) return runtime::InvalidArgument("--output is empty");
   return absl::OkStatus();
 }
 
@@ -519,8 +518,6 @@ absl::StatusOr<std::unique_ptr<collectives::GradientReducer>> Join(
 }  // namespace
 
 absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out) {
-  if (options.dataset.empty()) return runtime::InvalidArgument("--dataset is missing");
-  if (options.output.empty()) return runtime::InvalidArgument("--output is missing");
   SHOAL_ASSIGN_OR_RETURN(const auto data, dataset::Dataset::Open(options.dataset));
   SHOAL_ASSIGN_OR_RETURN(const TrainingMaterial material, Divide(*data, options));
   SHOAL_ASSIGN_OR_RETURN(const auto reducer, Join(options));
@@ -540,10 +537,7 @@ absl::Status TrainOnDataset(const PretrainingOptions& options, std::ostream& out
 
 absl::Status PrintMemory(const PretrainingOptions& options, const MemoryRequest& request,
                          std::ostream& out) {
-  PretrainingOptions checked = options;
-  // Nothing is written.
-  if (checked.output.empty()) checked.output = "none";
-  SHOAL_RETURN_IF_ERROR(checked.Validate());
+  SHOAL_RETURN_IF_ERROR(options.Validate());
   const std::int64_t ranks = request.ranks;
   SHOAL_RETURN_IF_ERROR(AtLeast("--plan-memory", ranks, 1));
   std::int64_t vocabulary = 0;

@@ -24,6 +24,7 @@
 namespace shoal::encoder {
 
 struct PretrainingOptions {
+  // Folders. The command line requires both, unless memory is planned.
   std::string dataset;
   std::string output;
   // The model starts with random parameters from `seed` in a preset's sizes with the dataset's

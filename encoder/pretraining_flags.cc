@@ -188,22 +188,29 @@ void AddPretrainingCommand(CLI::App& app, const collectives::LaunchOptions& laun
   AddGroup(*train, options->group);
   AddLaunch(*train, *flags);
   auto planned = std::make_shared<MemoryRequest>();
-  train
-      ->add_option("--plan-memory", planned->ranks,
-                   "Say what each of so many ranks takes in each stage of ZeRO, with checkpointed "
-                   "blocks and without, and what fits; then stop. Needs neither dataset nor output")
-      ->check(CLI::Range(1, 1'000'000));
+  CLI::Option* const plan =
+      train
+          ->add_option(
+              "--plan-memory", planned->ranks,
+              "Say what each of so many ranks takes in each stage of ZeRO, with checkpointed "
+              "blocks and without, and what fits; then stop. Needs neither dataset nor output")
+          ->check(CLI::Range(1, 1'000'000));
   train
       ->add_option(
           "--device-memory", planned->gibibytes,
           "With --plan-memory: GiB that each rank has; default: its part of this machine's")
-      ->check(CLI::Range(0.001, 1e6));
-  train->add_flag("--plan-json", planned->json,
-                  "With --plan-memory: one line of JSON with bytes, of what the flags say alone");
+      ->check(CLI::Range(0.001, 1e6))
+      ->needs(plan);
+  train
+      ->add_flag("--plan-json", planned->json,
+                 "With --plan-memory: one line of JSON with bytes, of what the flags say alone")
+      ->needs(plan);
   train->callback([&action, options, flags, again, planned] {
     options->resume = options->resume || again;
     action = [options, flags, planned](std::ostream& out) -> absl::Status {
       if (planned->ranks > 0) return PrintMemory(*options, *planned, out);
+      if (options->dataset.empty()) return runtime::InvalidArgument("--dataset is missing");
+      if (options->output.empty()) return runtime::InvalidArgument("--output is missing");
       if (!flags->nodes.empty() && !options->resume) {
         return runtime::InvalidArgument(
             "--nodes needs --resume, since the ranks of a node that comes later go on from the "

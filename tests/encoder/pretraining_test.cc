@@ -318,7 +318,6 @@ TEST_CASE("options and texts that do not fit are refused") {
   refused([](auto& options) { options.epochs = 0; });
   refused([](auto& options) { options.batch_tokens = 0; });
   refused([](auto& options) { options.patience = 3; });
-  refused([](auto& options) { options.output = ""; });
   refused([](auto& options) { options.loss = "verbs"; });
   refused([](auto& options) { options.attention = "random"; });
   refused([](auto& options) { options.schedule = "steps"; });

@@ -201,6 +201,18 @@ TEST_CASE("the memory of a training rank is told by its stage, before anything h
   REQUIRE(table.find("--zero-stage 3 fits: ") != std::string::npos);
 }
 
+TEST_CASE("a run without its folders is refused, and so are flags of a plan without one",
+          "[pretraining]") {
+  const auto refusal = [](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {kEncoder, "train"});
+    return runtime::Message(cli::RunToEnd(flags).status());
+  };
+  REQUIRE(refusal({"--output", "run"}).find("--dataset is missing") != std::string::npos);
+  REQUIRE(refusal({"--dataset", "data"}).find("--output is missing") != std::string::npos);
+  REQUIRE(refusal({"--device-memory", "16"}).find("requires --plan-memory") != std::string::npos);
+  REQUIRE(refusal({"--plan-json"}).find("requires --plan-memory") != std::string::npos);
+}
+
 TEST_CASE("what cannot carry gradients between ranks is refused", "[pretraining]") {
   const doubles::TemporaryFolder folder;
   const std::string dataset = Dataset(folder.path());
