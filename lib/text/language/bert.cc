@@ -94,9 +94,9 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
   state->config = parameters.config;
   state->options = options;
   SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
-  state->stream = model::StreamOn(state->device, /*high_priority=*/false);
   SHOAL_RETURN_IF_ERROR(model::GuardTorch("BERT", [&]() -> absl::Status {
     const c10::InferenceMode mode;
+    state->stream = model::StreamOn(state->device, /*high_priority=*/false);
     const c10::OptionalStreamGuard on_stream(state->stream);
     state->network = std::make_unique<const BertNetwork>(
         state->config, model::OnDevice(parameters.flat, state->device));

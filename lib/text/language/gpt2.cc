@@ -136,8 +136,8 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
   state->options = options;
   state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
   SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
-  state->stream = model::StreamOn(state->device, /*high_priority=*/false);
   const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
+    state->stream = model::StreamOn(state->device, /*high_priority=*/false);
     const c10::OptionalStreamGuard on_stream(state->stream);
     auto network = std::make_unique<Gpt2Network>(
         state->config, model::OnDevice(parameters.flat, state->device), at::Tensor(),
