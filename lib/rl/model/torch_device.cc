@@ -209,7 +209,10 @@ std::vector<at::Tensor> CopyUp(const std::vector<at::Tensor>& tensors, at::Devic
 
 void MoveTogether(const std::vector<at::Tensor*>& tensors, at::Device device) {
   if (device.is_cpu()) {
-    ++copies.up;
+    const auto has_bytes = [](const at::Tensor* tensor) {
+      return tensor->defined() && tensor->nbytes() > 0;
+    };
+    if (std::any_of(tensors.begin(), tensors.end(), has_bytes)) ++copies.up;
     return;
   }
   std::vector<at::Tensor> sources;

@@ -37,7 +37,8 @@ std::vector<at::Tensor> CopyUp(const std::vector<at::Tensor>& tensors, at::Devic
 // Return such copies of numbers of the host, [values.size()], float32 or int64.
 at::Tensor CopyUp(std::span<const float> values, at::Device device);
 at::Tensor CopyUp(std::span<const std::int64_t> values, at::Device device);
-// Replaces the tensors by such copies. On a CPU they stay what they are, and are counted as copied.
+// Replaces the tensors by such copies. On a CPU they stay what they are, and Copies() counts the
+// copy that a GPU would get.
 void MoveTogether(const std::vector<at::Tensor*>& tensors, at::Device device);
 
 // Returns a stream of torch's pool, or nothing for a CPU. There are 32 of each priority.
@@ -176,8 +177,9 @@ void CopyDown(const at::Tensor& bytes, at::Tensor host);
 // are on one device.
 std::vector<at::Tensor> ToHost(const std::vector<at::Tensor>& tensors);
 
-// What this thread has copied since it began: batches, and calls of CopyUp, MoveTogether, ToHost
-// and CopyDown, that moved anything, and the slices of frames.
+// The copies of this thread since it began: batches, and calls of CopyUp, MoveTogether, ToHost and
+// CopyDown, whose tensors have any bytes, and the slices of frames. On a CPU the copies count that
+// a GPU would make, so that tests can count them there.
 struct CopyCounts {
   std::uint64_t up = 0;
   std::uint64_t down = 0;

@@ -321,6 +321,10 @@ TEST_CASE("tensors that are copied up together arrive as they were, in one copy"
     for (at::Tensor& tensor : moved) places.push_back(&tensor);
     MoveTogether(places, place);
     REQUIRE(Copies().up == before.up + 2);
+    at::Tensor absent;
+    at::Tensor empty = longs.narrow(0, 0, 0);
+    MoveTogether({&absent, &empty}, place);
+    REQUIRE(Copies().up == before.up + 2);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       REQUIRE(copies[i].defined() == sources[i].defined());
       if (!sources[i].defined()) continue;
