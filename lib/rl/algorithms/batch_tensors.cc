@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rl/algorithms/batch_tensors.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
@@ -197,12 +198,6 @@ void MoveTo(at::Device device, BatchTensors& tensors) {
   model::MoveTogether(all, device);
 }
 
-std::vector<std::int64_t> AllRows(std::int64_t rows) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
 // A core's state may be of older parameters than the row that it leads to.
 bool KnowsCurrentRows(const UnrollBatch& batch, const model::PolicySpec& spec) {
   return batch.newest_is_trained && !batch.staleness.empty() && !spec.has_core();
@@ -241,6 +236,16 @@ IndexList IndexList::At(std::span<const std::int64_t> part) const {
         device.narrow(0, part.data() - host.data(), static_cast<std::int64_t>(part.size()));
   }
   return some;
+}
+
+std::vector<std::int64_t> AllRows(std::int64_t rows) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+at::Tensor AllRows(std::int64_t rows, at::Device device) {
+  return at::arange(rows, at::TensorOptions(at::kLong).device(device));
 }
 
 std::vector<std::int64_t> RecordedActions(const UnrollBatch& batch,

@@ -64,17 +64,23 @@ struct BatchTensors {
   model::NetworkInputs Select(const model::PolicySpec& spec, const at::Tensor& rows) const;
 };
 
-// Row numbers, columns or actions on the host, which are borrowed, and the same on the device that
-// computes.
+// Row numbers, columns or actions on the host, and the same on the device that computes.
 struct IndexList {
-  // Copies them to the device.
+  // Copies them to the device, and borrows those on the host.
   static IndexList Of(std::span<const std::int64_t> values, at::Device device);
+  static IndexList Of(std::vector<std::int64_t>&& values, at::Device device) = delete;
   // Returns those of `part`, which lies in `host`.
   IndexList At(std::span<const std::int64_t> part) const;
 
+  // Borrowed: whoever made the list keeps these numbers where they are while it is used.
   std::span<const std::int64_t> host;
   at::Tensor device;  // [N], int64
 };
+
+// Returns the numbers 0 to rows - 1, of all rows or columns of a batch.
+std::vector<std::int64_t> AllRows(std::int64_t rows);
+// Returns the same on `device`, [rows] int64, made there without a copy.
+at::Tensor AllRows(std::int64_t rows, at::Device device);
 
 // Returns the recorded actions of `rows`. A bootstrap row and a row of weight 0 may have none and
 // get 0.

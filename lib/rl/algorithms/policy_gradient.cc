@@ -284,12 +284,9 @@ PolicyGradient::Forward PolicyGradient::RunAll(const UnrollBatch& batch,
                                                const BatchTensors& tensors,
                                                const at::Tensor& fraction) const {
   const std::int64_t steps = batch.length + 1;
-  std::vector<std::int64_t> items(
-      static_cast<std::size_t>(spec_.has_core() ? batch.columns : steps * batch.columns));
-  std::iota(items.begin(), items.end(), 0);
-  const at::Tensor device_items = at::arange(static_cast<std::int64_t>(items.size()),
-                                             at::TensorOptions(at::kLong).device(device_));
-  return Run(batch, tensors, {.host = items, .device = device_items}, steps, fraction);
+  const std::int64_t count = spec_.has_core() ? batch.columns : steps * batch.columns;
+  const std::vector<std::int64_t> items = AllRows(count);
+  return Run(batch, tensors, {.host = items, .device = AllRows(count, device_)}, steps, fraction);
 }
 
 MinibatchSums PolicyGradient::Add(const UpdateData& data, const IndexList& items,

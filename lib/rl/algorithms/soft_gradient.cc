@@ -2,7 +2,6 @@
 #include "rl/algorithms/soft_gradient.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/minimum.h>
@@ -92,8 +91,7 @@ SoftRowsOfBatch SoftGradient::Evaluate(const BatchTensors& tensors, std::int64_t
                                        const at::Tensor& noise) {
   if (rows == 0) return {};
   const at::NoGradGuard no_grad;
-  const model::NetworkInputs inputs = tensors.Select(
-      spec_, at::arange(rows, at::TensorOptions(at::kLong).device(tensors.weight.device())));
+  const model::NetworkInputs inputs = tensors.Select(spec_, AllRows(rows, tensors.weight.device()));
   const at::Tensor features = Computed([&] { return network_.Features(inputs); });
   const at::Tensor target_features = Computed([&] { return target_.Features(inputs); });
   const Distribution distribution = Act(features, tensors.illegal, noise);

@@ -2,7 +2,6 @@
 #include "rl/algorithms/split_value_gradient.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/stack.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -22,10 +21,6 @@ at::Tensor Of(const at::Tensor& values, const at::Tensor& actions) {
 
 at::Tensor WeightedTotal(const at::Tensor& weight, const at::Tensor& values) {
   return weight.mul(values).sum();
-}
-
-at::Tensor AllRows(std::int64_t rows, at::Device device) {
-  return at::arange(rows, at::TensorOptions(at::kLong).device(device));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 #include "rl/algorithms/algorithm.h"
@@ -19,10 +18,8 @@ Targets PolicyTargets(const TrainingBatch& batch, PolicyGradient& trained) {
   return batch.algorithm.policy()->Estimate(batch.batch, view);
 }
 
-std::vector<std::int64_t> AllRowsOf(const UnrollBatch& batch) {
-  std::vector<std::int64_t> rows(batch.value.size());
-  std::iota(rows.begin(), rows.end(), 0);
-  return rows;
+std::vector<std::int64_t> ActionsOfAllRows(const UnrollBatch& batch) {
+  return RecordedActions(batch, AllRows(static_cast<std::int64_t>(batch.value.size())));
 }
 
 std::vector<float> MeanTargets(const TrainingBatch& batch, const TargetNetworks& networks) {
@@ -35,7 +32,7 @@ std::vector<float> MeanTargets(const TrainingBatch& batch, const TargetNetworks&
       networks.target->EvaluateActionValues(batch.batch, batch.tensors, preferred);
   if (!algorithm.retrace()) return algorithm.Estimate(batch.batch, {.value = values.value});
   const ActionValueRowsOfBatch recorded = networks.target->EvaluateActionValues(
-      batch.batch, batch.tensors, RecordedActions(batch.batch, AllRowsOf(batch.batch)));
+      batch.batch, batch.tensors, ActionsOfAllRows(batch.batch));
   return algorithm.Estimate(
       batch.batch, {.value = values.value,
                     .preferred_action = algorithm.double_q() ? preferred : values.greedy_action,
@@ -84,8 +81,7 @@ void SetSplitTargets(const TrainingBatch& batch, const TargetNetworks& networks,
   const SplitValuesOfBatch values = networks.split_target->Evaluate(batch.tensors, preferred);
   SplitValuesOfBatch recorded;
   if (algorithm.retrace()) {
-    recorded = networks.split_target->Evaluate(batch.tensors,
-                                               RecordedActions(unrolls, AllRowsOf(unrolls)));
+    recorded = networks.split_target->Evaluate(batch.tensors, ActionsOfAllRows(unrolls));
   }
   targets.value = algorithm.Estimate(unrolls, {.value = values.extrinsic,
                                                .preferred_action = preferred,
