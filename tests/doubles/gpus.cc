@@ -50,6 +50,7 @@ std::mutex mutex;
 std::map<std::uintptr_t, Allocation> allocations;
 std::map<std::string, Group> groups;
 std::array<std::deque<std::function<bool()>>, shoal::doubles::kGpus> queued;
+std::array<bool, shoal::doubles::kGpus> copies_hang{};
 std::size_t bytes_over_the_bus = 0;
 int groups_made = 0;
 
@@ -141,6 +142,11 @@ void QueueOnGpu(int gpu, std::function<bool()> work) {
 void ForgetQueued(int gpu) {
   const std::lock_guard lock(mutex);
   queued.at(static_cast<std::size_t>(gpu)).clear();
+}
+
+void HangCopies(int gpu, bool hang) {
+  const std::lock_guard lock(mutex);
+  copies_hang.at(static_cast<std::size_t>(gpu)) = hang;
 }
 
 std::size_t BytesOverTheBus() {
@@ -249,6 +255,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   const std::lock_guard lock(mutex);
   if (stream->device != current) return cudaErrorInvalidResourceHandle;
   if (DeviceOf(to).has_value() != DeviceOf(from).has_value()) bytes_over_the_bus += bytes;
+  if (!DeviceOf(to) && copies_hang[static_cast<std::size_t>(current)]) {
+    stream->busy = true;
+    return cudaSuccess;
+  }
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }

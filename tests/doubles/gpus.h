@@ -20,6 +20,9 @@ void QueueOnGpu(int gpu, std::function<bool()> work);
 // Forgets what is still queued. REQUIRES: nobody asks meanwhile.
 void ForgetQueued(int gpu);
 
+// Whether copies from the GPU's memory to the host's begin and do not end.
+void HangCopies(int gpu, bool hang);
+
 // How many bytes have gone from the host's memory to that of GPUs so far, or back.
 std::size_t BytesOverTheBus();
 // How many allocations the GPU has that were not freed.

@@ -208,17 +208,18 @@ class NcclReducer final : public GradientReducer {
     SHOAL_RETURN_IF_ERROR(Settle(deadline));
     // A copy to memory that is not pinned returns only when all before it is done, without a
     // deadline, so the sum is waited for first.
-    SHOAL_RETURN_IF_ERROR(AwaitStream(deadline));
+    SHOAL_RETURN_IF_ERROR(AwaitStream(deadline, kRankIsLate));
     for (const Piece& piece : down) {
       SHOAL_RETURN_IF_ERROR(Check(cudaMemcpyAsync(piece.bytes.data(), At(piece.place),
                                                   piece.bytes.size(), cudaMemcpyDefault, stream_),
                                   "copy from the device"));
     }
-    return down.empty() ? absl::OkStatus() : AwaitStream(deadline);
+    if (down.empty()) return absl::OkStatus();
+    return AwaitStream(deadline, "the copy from the GPU's staging memory did not end in time");
   }
 
-  absl::Status AwaitStream(Deadline deadline) {
-    return Await([this] { return cudaStreamQuery(stream_); }, deadline, kRankIsLate);
+  absl::Status AwaitStream(Deadline deadline, const char* late) {
+    return Await([this] { return cudaStreamQuery(stream_); }, deadline, late);
   }
 
   // Waits until `query` no longer says that the GPU is not ready. `late` says what was waited for

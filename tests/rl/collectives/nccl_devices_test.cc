@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <span>
 #include <thread>
@@ -162,6 +163,28 @@ TEST_CASE("a GPU that hangs before a sum ends the call in time, with a reason, o
   REQUIRE(absl::IsDeadlineExceeded(sums[0]));
   REQUIRE(doubles::Mentions(sums[0], "queued on the GPU"));
   REQUIRE_FALSE(sums[1].ok());
+}
+
+TEST_CASE("a rank whose GPU hangs after a sum does not say that another rank is late") {
+  GroupOptions impatient = kPatientGroup;
+  impatient.call_timeout = std::chrono::seconds(1);
+  std::vector<absl::Status> sums(2);
+  // No rank is gone before the other has its sum.
+  std::latch both(2);
+  doubles::HangCopies(0, true);
+  RunOnTwoGpus(
+      [&](std::size_t rank, GradientReducer& reducer) {
+        std::vector<float> values = {1};
+        sums[rank] = reducer.AllReduceSum(std::span<float>(values));
+        both.arrive_and_wait();
+        return absl::OkStatus();
+      },
+      impatient);
+  doubles::HangCopies(0, false);
+  INFO(sums[0].ToString());
+  REQUIRE(absl::IsDeadlineExceeded(sums[0]));
+  REQUIRE(doubles::Mentions(sums[0], "the copy from the GPU's staging memory"));
+  REQUIRE(sums[1].ok());
 }
 
 TEST_CASE("a group over NCCL has the GPUs that are found for its processes, or ends with why") {
