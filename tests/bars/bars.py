@@ -166,7 +166,7 @@ def learning_short():
     for preset, task, bar, steps, least in LEARNING:
         if f"{preset}-{task}" in SHORT:
             groups.append(proof.Group(f"{preset}-{task}", 3 * least // 10))
-            pieces += learning_pieces(preset, task, bar, steps, 3, limit_seconds=60)
+            pieces += learning_pieces(preset, task, bar, steps, 3, limit_seconds=150)
     return proof.Proof("learning-short", "three seeds of the short bars of learning; a minute (in CI: system_learning)",
                        pieces, groups)
 
@@ -474,9 +474,10 @@ DOCUMENTS = (":!docs", ":!*.md")
 
 
 def digest_of_sources(root):
-    """Names the content of all files that git knows of but documents, whether it was committed or not."""
-    said = subprocess.run(["git", "ls-files", "-z", "--", ".", *DOCUMENTS], cwd=root, capture_output=True, check=False)
-    names = sorted(filter(None, said.stdout.decode().split("\0")))
+    """Names the content of all files but documents and what git ignores, whether it was added or not."""
+    said = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".", *DOCUMENTS],
+                          cwd=root, capture_output=True, check=False)
+    names = sorted({*said.stdout.decode().split("\0")} - {""})
     if not names:
         return "unknown"
     digest = hashlib.sha256()

@@ -73,8 +73,9 @@ def only(whole, names):
     pieces = [piece for piece in whole.pieces if piece.name in names or any(group.has(piece.name) for group in groups)]
     known = {*(group.name for group in whole.groups), *(piece.name for piece in whole.pieces)}
     if unknown := [name for name in names if name not in known]:
-        first = [group.name for group in whole.groups] or [piece.name for piece in whole.pieces]
-        raise ValueError(f"{whole.name} has no group {', '.join(unknown)}; there are: {', '.join(first)}")
+        alone = [piece.name for piece in whole.pieces if not any(group.has(piece.name) for group in whole.groups)]
+        there = ", ".join([*(group.name for group in whole.groups), *alone])
+        raise ValueError(f"{whole.name} has no group or piece {', '.join(unknown)}; there are: {there}")
     return dataclasses.replace(whole, pieces=pieces, groups=groups)
 
 
@@ -123,7 +124,7 @@ def run_piece(piece, folder):
         return {}, f"exit code {code}, see {log}"
     try:
         values = piece.measure(own, log.read_text(errors="replace"))
-    except (OSError, ValueError, KeyError, ArithmeticError) as error:
+    except (OSError, ValueError, LookupError, ArithmeticError) as error:
         return {}, f"nothing to measure: {error!r}, see {log}"
     return {"minutes": (time.monotonic() - started) / 60, **values}, ""
 

@@ -61,6 +61,11 @@ class ProofTest(unittest.TestCase):
     def test_a_piece_that_measures_nothing_misses_its_bar(self):
         self.assertFalse(self.run_all(self.piece("a", bars={"success": (">=", 0.97)})))
 
+    def test_output_that_cannot_be_measured_is_a_result_and_the_next_piece_runs(self):
+        self.assertFalse(self.run_all(self.piece("a", measure=lambda *_: {"last": [][-1]}), self.piece("b")))
+        self.assertIn("nothing to measure", self.lines[-2])
+        self.assertEqual(self.called(), ["a", "b"])
+
     def test_a_command_that_fails_is_a_result_and_the_next_piece_runs(self):
         self.assertFalse(self.run_all(self.piece("a", "exit 3"), self.piece("b")))
         self.assertIn("exit code 3", self.lines[-2])
@@ -112,7 +117,7 @@ class ProofTest(unittest.TestCase):
         self.assertEqual(self.called()[2:], ["alone"])
         self.assertTrue(run(whole))
         self.assertEqual(self.called()[3:], ["dqn-cartpole-masked-1"])
-        with self.assertRaisesRegex(ValueError, "no group sac; there are: dqn-cartpole, dqn-cartpole-masked"):
+        with self.assertRaisesRegex(ValueError, "no group or piece sac; there are: dqn-cartpole, dqn-cartpole-masked, alone$"):
             proof.only(whole, ["dqn-cartpole", "sac"])
 
     def test_what_is_forgotten_of_some_groups_leaves_the_others_finished(self):
@@ -152,7 +157,15 @@ class BarsTest(unittest.TestCase):
             git("commit", "-a", "-m", "second")
             self.assertEqual(bars.digest_of_sources(root), second)
             (root / "lib/b.cc").unlink()
-            self.assertNotEqual(bars.digest_of_sources(root), second)
+            third = bars.digest_of_sources(root)
+            self.assertNotEqual(third, second)
+            write("lib/c.cc", "1")
+            fourth = bars.digest_of_sources(root)
+            self.assertNotEqual(fourth, third)
+            write(".gitignore", "*.log")
+            ignoring = bars.digest_of_sources(root)
+            write("lib/a.log", "1")
+            self.assertEqual(bars.digest_of_sources(root), ignoring)
 
     def test_every_proof_has_a_name_and_pieces_of_their_own(self):
         proofs = bars.all_proofs()
