@@ -44,6 +44,7 @@ Evaluator::Evaluator(EvaluatorOptions options, runtime::Clock& clock)
 absl::Status Evaluator::Start(const EvaluationRequest& request) {
   output_path_ = options_.folder + "/" + request.name + ".jsonl";
   log_path_ = options_.folder + "/" + request.name + ".log";
+  lines_.clear();
   counted_ = request.episodes;
   const auto played =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(counted_) * request.spare));
@@ -84,6 +85,7 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
     return WhatWasPlayed();
   }
   child_.reset();
+  const absl::Status read = ReadLines();
   if (state->code == runtime::kExitPermanent) {
     return runtime::InvalidArgument("the evaluation cannot be made: " + LastFailure(log_path_));
   }
@@ -91,19 +93,33 @@ std::optional<absl::StatusOr<Evaluation>> Evaluator::Poll() {
     return runtime::Internal("the evaluation ended with " + ToString(*state) + ":\n" +
                              LastLines(log_path_, kLastEvaluatorLines));
   }
-  absl::StatusOr<std::string> lines = runtime::ReadFile(output_path_);
-  if (!lines.ok()) return lines.status();
-  lines_ = *std::move(lines);
+  SHOAL_RETURN_IF_ERROR(read);
   return ParseEvaluation(lines_, counted_);
+}
+
+absl::Status Evaluator::ReadLines() {
+  const absl::StatusOr<std::string> text = runtime::ReadFile(output_path_);
+  lines_ = text.value_or("");
+  lines_.erase(lines_.rfind('\n') + 1);  // The last line may be torn.
+  return text.status();
 }
 
 absl::StatusOr<Evaluation> Evaluator::Of(const std::string& policy) const {
   return ParseEvaluation(lines_, counted_, policy);
 }
 
+bool Evaluator::PlayedAllOf(const std::string& policy) const {
+  const std::size_t pairs = PlannedPairs(lines_);
+  const absl::StatusOr<Evaluation> played = Of(policy);
+  if (!played.ok() || pairs == 0) return false;
+  return played->pairs.size() + played->given_up.size() >= pairs &&
+         std::all_of(played->pairs.begin(), played->pairs.end(), [this](const auto& pair) {
+           return pair.second.episodes + pair.second.satisfied_at_start >= counted_;
+         });
+}
+
 absl::StatusOr<Evaluation> Evaluator::WhatWasPlayed() {
-  lines_ = runtime::ReadFile(output_path_).value_or("");
-  lines_.erase(lines_.rfind('\n') + 1);  // The last line may be torn.
+  ReadLines().IgnoreError();  // Without output nothing was played.
   const std::size_t pairs = PlannedPairs(lines_);
   std::size_t played = pairs;
   for (const std::string& policy : policies_) {

@@ -74,9 +74,13 @@ class Evaluator {
   // in one line, when another try would end the same way, and DEADLINE_EXCEEDED when the deadline
   // came before each pair was played. Versions are one policy, "learned". Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
-  // Returns what the evaluation that Poll has returned says of one of the policies of its request
-  // alone.
+  // Returns what the evaluation that ended last has played of one of the policies of its request
+  // alone, even if it failed. With several versions only this tells them apart: Poll's evaluation
+  // counts the first episodes of all of them together.
   absl::StatusOr<Evaluation> Of(const std::string& policy) const;
+  // Returns whether the evaluation that ended last has played as many episodes of each pair under
+  // this policy as were asked for.
+  bool PlayedAllOf(const std::string& policy) const;
   // Returns nothing while no evaluation is under way or its actor is still starting. Does not wait.
   std::optional<EvaluationProgress> Progress();
   // Returns what the last evaluation's actor logged about its catalogs, one line for each capture.
@@ -86,6 +90,8 @@ class Evaluator {
 
  private:
   absl::StatusOr<Evaluation> WhatWasPlayed();
+  // Reads the whole lines of the output.
+  absl::Status ReadLines();
 
   const EvaluatorOptions options_;
   runtime::Clock& clock_;
@@ -96,7 +102,7 @@ class Evaluator {
   std::string log_path_;
   runtime::TimePoint deadline_ = {};
   runtime::Duration budget_ = {};
-  // The whole lines of the output, once it has ended.
+  // The whole lines of the output, once it has ended. Empty while it is under way.
   std::string lines_;
   // How much of the output was read, when its first line was there, and the counts in it.
   std::int64_t read_bytes_ = 0;

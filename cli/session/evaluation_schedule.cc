@@ -50,9 +50,20 @@ bool EvaluationSchedule::Hear(std::string_view line) {
   ++publications_;
   const double steps = StepsAt(published);
   if (steps < next_) return true;
-  next_ = MultipleAbove(steps);
-  due_.push_back({{version, steps}, publications_ - 1});
+  waiting_.push_back({{version, steps}, publications_ - 1});
+  ForgetOldest();
   return true;
+}
+
+void EvaluationSchedule::ForgetOldest() {
+  while (publications_ - waiting_.front().before > kept_) {
+    const PublishedVersion gone = waiting_.front().published;
+    waiting_.pop_front();
+    const double next = MultipleAbove(gone.environment_steps);
+    if (waiting_.front().published.environment_steps < next) continue;
+    spdlog::warn("event=evaluation_skipped version={} environment_steps={:.0f} retained={}",
+                 parameters::ToString(gone.version), gone.environment_steps, options_.retained);
+  }
 }
 
 double EvaluationSchedule::StepsAt(double unix_seconds) const {
@@ -67,19 +78,38 @@ double EvaluationSchedule::MultipleAbove(double steps) const {
   return (std::floor(steps / options_.every) + 1) * options_.every;
 }
 
+void EvaluationSchedule::PassMultipleOf(const PublishedVersion& taken) {
+  next_ = MultipleAbove(taken.environment_steps);
+  while (!waiting_.empty() && waiting_.front().published.environment_steps < next_) {
+    waiting_.pop_front();
+  }
+}
+
 std::vector<PublishedVersion> EvaluationSchedule::Take(std::size_t count) {
   std::vector<PublishedVersion> taken;
-  for (; taken.size() < count && !due_.empty(); due_.pop_front()) {
-    const auto& [published, before] = due_.front();
-    if (publications_ - before <= kept_) {
-      taken.push_back(published);
-      continue;
-    }
-    spdlog::warn("event=evaluation_skipped version={} environment_steps={:.0f} newer_versions={}",
-                 parameters::ToString(published.version), published.environment_steps,
-                 publications_ - before - 1);
+  while (taken.size() < count && !waiting_.empty()) {
+    taken.push_back(waiting_.front().published);
+    PassMultipleOf(taken.back());
   }
   return taken;
+}
+
+std::optional<PublishedVersion> EvaluationSchedule::TakeNewest() {
+  if (waiting_.empty()) return std::nullopt;
+  const PublishedVersion newest = waiting_.back().published;
+  PassMultipleOf(newest);
+  return newest;
+}
+
+std::int64_t EvaluationSchedule::due() const {
+  std::int64_t multiples = 0;
+  double next = next_;
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.published.environment_steps < next) continue;
+    ++multiples;
+    next = MultipleAbove(waiting.published.environment_steps);
+  }
+  return multiples;
 }
 
 }  // namespace shoal::cli

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which published versions are evaluated where evaluations go by environment steps: for each
-// multiple of the interval, the first version that the learner published at it or after.
+// multiple of the interval, the first version that the learner published at it or after and before
+// the next multiple.
 //
 // The learner's log, learner.jsonl, tells when each version was published, and the session counts
 // the steps that actors have taken. So neither the time that evaluations take nor the load of the
-// machine decides which versions are judged. The learner's own count is no measure here: it leaves
-// out rows that were never trained on. A version that waits for so long that inference is about to
-// forget it is passed over, and a line of the log says so.
+// machine decides which versions are judged, while inference retains those that wait. The learner's
+// own count is no measure here: it leaves out rows that were never trained on. Where inference is
+// about to forget the first version of a multiple, the first one takes its place that inference
+// still has. A multiple of which inference has no version any more is passed over, and a line of
+// the log says so. As the newest version is always there, some version is judged however few
+// inference retains.
 //
 // Not thread-safe.
 #pragma once
@@ -14,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,12 +58,18 @@ class EvaluationSchedule {
   // once.
   std::vector<PublishedVersion> Take(std::size_t count);
 
+  // Returns the newest version in place of all that are due, or nothing where none is due.
+  std::optional<PublishedVersion> TakeNewest();
+
+  // Returns how many versions are due.
+  std::int64_t due() const;
+
  private:
   struct Moment {
     double unix_seconds = 0;
     double environment_steps = 0;
   };
-  struct Due {
+  struct Waiting {
     PublishedVersion published;
     // How many versions the log told of before.
     std::int64_t before = 0;
@@ -68,6 +79,10 @@ class EvaluationSchedule {
   bool Hear(std::string_view line);
   double StepsAt(double unix_seconds) const;
   double MultipleAbove(double steps) const;
+  // Drops the versions that inference may have forgotten.
+  void ForgetOldest();
+  // What was published at this version's multiple is due no more.
+  void PassMultipleOf(const PublishedVersion& taken);
 
   const Options options_;
   // A version that is older by so many publications may be gone before its episodes begin.
@@ -78,7 +93,8 @@ class EvaluationSchedule {
   parameters::Version newest_;
   std::int64_t publications_ = 0;
   double next_ = 0;
-  std::deque<Due> due_;
+  // The versions that were published at the multiple next_ or after, in their order.
+  std::deque<Waiting> waiting_;
 };
 
 }  // namespace shoal::cli

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/results/evaluation_text.h"
 #include "cli/results/report.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/stop_signals.h"
@@ -26,6 +27,7 @@ constexpr milliseconds kScrapeInterval(1000);
 constexpr milliseconds kFrequentScrapeInterval(200);
 // Up to half of the starts satisfy their goal already.
 constexpr double kSpare = 2;
+// For each version that an evaluation plays.
 constexpr std::chrono::seconds kEvaluationBudget(90);
 constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
@@ -64,25 +66,6 @@ std::string DigestLine(const std::vector<PlannedProcess>& processes) {
     }
   }
   return digest;
-}
-
-std::string GivenUpText(const GivenUpPair& pair, const std::string& reason) {
-  return pair.goal + " on " + pair.capture + ": " + reason;
-}
-
-std::string EvaluationNote(const Evaluation& evaluation) {
-  const Score score = evaluation.Total("learned");
-  if (!evaluation.has_goals) return absl::StrFormat("return %.1f", score.mean_return());
-  std::string note =
-      absl::StrFormat("success %.3f  clean %.2f", score.success_rate(), score.clean_rate());
-  if (const auto ratio = score.mutations_per_optimal()) {
-    note += absl::StrFormat("  mutations/W %.2f", *ratio);
-  }
-  note += "  (" + std::to_string(score.episodes) + " episodes)";
-  for (const auto& [pair, reason] : evaluation.given_up) {
-    note += "\n  given up: " + GivenUpText(pair, reason);
-  }
-  return note;
 }
 
 }  // namespace
@@ -125,8 +108,8 @@ int TrainingSession::Run() {
     supervisor_.Stop();
     return runtime::kExitConfiguration;
   }
-  const TrainingEnd end = Train();
-  if (end == TrainingEnd::kFinished) FinishEvaluations();
+  TrainingEnd end = Train();
+  if (end == TrainingEnd::kFinished) end = FinishEvaluations();
   evaluator_.Cancel();
   int code = failed_code_;
   if (end == TrainingEnd::kFinished) code = Judge();
@@ -215,8 +198,7 @@ bool TrainingSession::Tick() {
   const absl::Status status = supervisor_.Poll();
   for (const std::string& event : supervisor_.TakeEvents()) display_.Note(event);
   if (!status.ok()) {
-    Complain(status);
-    if (absl::IsOutOfRange(status)) failed_code_ = runtime::kExitDiverged;
+    TakeFailure(status);
     return false;
   }
   if (clock_.Now() < next_scrape_) return true;
@@ -288,22 +270,41 @@ void TrainingSession::PollEvaluation() {
   if (!evaluator_.running()) StartEvaluation();
 }
 
-void TrainingSession::FinishEvaluations() {
-  // A learner without actors rests, so inference forgets none of the versions meanwhile.
+void TrainingSession::TakeFailure(const absl::Status& status) {
+  Complain(status);
+  if (absl::IsOutOfRange(status)) failed_code_ = runtime::kExitDiverged;
+}
+
+void TrainingSession::StopStage(Stage stage) {
+  stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
+  if (!stopped_) supervisor_.StopStage(stage);
+}
+
+TrainingSession::TrainingEnd TrainingSession::FinishEvaluations() {
   if (schedule_ != nullptr && !good_enough_) {
-    supervisor_.StopStage(kActors);
+    StopStage(kActors);
     Scrape();
+    const auto taken = static_cast<std::int64_t>(playing_.size() + played_.size());
+    const std::int64_t left = taken + schedule_->due();
+    if (left > 0) display_.Note(absl::StrFormat("judging %d versions that are left", left));
   }
-  while (confirming_ || schedule_ != nullptr) {
-    if (!evaluator_.running()) StartEvaluation();
-    if (!evaluator_.running()) return;
+  while (!stopped_ && (confirming_ || schedule_ != nullptr)) {
+    if (!evaluator_.running()) {
+      // What the learner published meanwhile may make inference forget a version that waits.
+      if (schedule_ != nullptr && !good_enough_) Scrape();
+      StartEvaluation();
+    }
+    if (!evaluator_.running()) break;
     const absl::StatusOr<Evaluation> outcome = WaitForEvaluation();
     if (stopped_ || evaluator_.running()) {  // It was not the evaluation that failed.
       if (std::exchange(confirming_, false)) stop_rule_.Confirm({});
-      return;
+      if (stopped_) break;
+      TakeFailure(outcome.status());
+      return TrainingEnd::kFailed;
     }
     TakeOutcome(outcome);
   }
+  return stopped_ ? TrainingEnd::kStopped : TrainingEnd::kFinished;
 }
 
 bool TrainingSession::EvaluationIsDue() const {
@@ -318,8 +319,11 @@ bool TrainingSession::EvaluationIsDue() const {
 void TrainingSession::StartEvaluation() {
   if (stopped_ || good_enough_ || !judges_on_the_way_ || progress_.updates <= 0) return;
   playing_.clear();
-  if (schedule_ != nullptr) {
-    for (const PublishedVersion& due : schedule_->Take(options_.has_goals ? 1 : kVersionsAtOnce)) {
+  if (!played_.empty()) {
+    playing_.push_back(std::move(played_.front()));
+    played_.pop_front();
+  } else if (schedule_ != nullptr) {
+    for (const PublishedVersion& due : TakeDue()) {
       playing_.push_back({parameters::ToString(due.version), due.environment_steps});
     }
   } else if (EvaluationIsDue()) {
@@ -333,18 +337,31 @@ void TrainingSession::StartEvaluation() {
   Evaluate(versions, options_.train.evaluate_episodes);
 }
 
+std::vector<PublishedVersion> TrainingSession::TakeDue() {
+  if (!std::exchange(lost_one_, false)) {
+    return schedule_->Take(options_.has_goals ? 1 : kVersionsAtOnce);
+  }
+  const std::optional<PublishedVersion> newest = schedule_->TakeNewest();
+  return newest ? std::vector{*newest} : std::vector<PublishedVersion>();
+}
+
 void TrainingSession::Evaluate(const std::vector<std::string>& policies, std::int64_t episodes) {
   ++evaluations_;
+  const auto share = static_cast<int>(policies.size());
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
                                                  .policies = policies,
                                                  .episodes = episodes,
                                                  .seed = evaluations_,
                                                  .captures = options_.captures,
-                                                 .budget = kEvaluationBudget,
-                                                 .deadline = kEvaluationDeadline});
+                                                 .budget = share * kEvaluationBudget,
+                                                 .deadline = share * kEvaluationDeadline});
   if (started.ok()) return;
   Complain(started);
-  if (std::exchange(confirming_, false)) stop_rule_.Confirm({});
+  if (std::exchange(confirming_, false)) {
+    stop_rule_.Confirm({});
+  } else {
+    TakePlayed(started);
+  }
 }
 
 void TrainingSession::TakeOutcome(const absl::StatusOr<Evaluation>& outcome) {
@@ -356,26 +373,43 @@ void TrainingSession::TakeOutcome(const absl::StatusOr<Evaluation>& outcome) {
     // Every other evaluation would fail the same way, so the error is shown once.
     judges_on_the_way_ = !absl::IsInvalidArgument(outcome.status());
     Complain(outcome.status());
-  } else if (!confirms) {
-    for (Candidate& candidate : playing_) {
-      absl::StatusOr<Evaluation> own = evaluator_.Of(candidate.version);
-      candidate.evaluation = own.ok() ? *std::move(own) : Evaluation{};
-      played_.push_back(std::move(candidate));
-    }
   }
+  if (!confirms) TakePlayed(outcome.status());
   JudgePlayed();
 }
 
+void TrainingSession::TakePlayed(const absl::Status& status) {
+  for (auto one = playing_.rbegin(); one != playing_.rend(); ++one) {
+    absl::StatusOr<Evaluation> own = evaluator_.Of(one->version);
+    const bool ended =
+        status.ok() || (schedule_ != nullptr && evaluator_.PlayedAllOf(one->version));
+    const bool enough = own.ok() && (schedule_ == nullptr || own->Total(kLearned).episodes > 0);
+    if (ended && enough) {
+      one->evaluation = *std::move(own);
+    } else if (schedule_ == nullptr || !judges_on_the_way_) {
+      continue;
+    } else if (std::exchange(one->again, true)) {
+      spdlog::warn("event=evaluation_lost version={} environment_steps={:.0f} reason={}",
+                   one->version, one->environment_steps,
+                   runtime::Quoted(status.ok() ? "no episode counted" : status.ToString()));
+      lost_one_ = true;
+      continue;
+    }
+    played_.push_front(std::move(*one));
+  }
+  playing_.clear();
+}
+
 void TrainingSession::JudgePlayed() {
-  while (!played_.empty() && !good_enough_ && !confirming_) {
+  while (!played_.empty() && played_.front().evaluation && !good_enough_ && !confirming_) {
     const Candidate candidate = std::move(played_.front());
     played_.pop_front();
     judged_version_ = candidate.version;
     judged_steps_ = candidate.environment_steps;
-    NoteEvaluation(candidate.evaluation);
-    if (best_ != nullptr) best_->Observe(judged_version_, candidate.evaluation);
-    TellLearner(candidate.evaluation);
-    const bool reached = stop_rule_.Observe(candidate.evaluation, judged_steps_);
+    NoteEvaluation(*candidate.evaluation);
+    if (best_ != nullptr) best_->Observe(judged_version_, *candidate.evaluation);
+    TellLearner(*candidate.evaluation);
+    const bool reached = stop_rule_.Observe(*candidate.evaluation, judged_steps_);
     confirming_ = reached && options_.train.stop_confirm_episodes > 0;
     good_enough_ = reached && !confirming_;
     if (confirming_) Evaluate({judged_version_}, options_.train.stop_confirm_episodes);
@@ -445,15 +479,11 @@ int TrainingSession::Judge() {
                 (options_.train.final_minutes > 0
                      ? absl::StrFormat(" for at most %g min", options_.train.final_minutes)
                      : ""));
-  const auto stop = [this](Stage stage) {
-    stopped_ = stopped_ || runtime::StopSignals::Wait(milliseconds(0));
-    if (!stopped_) supervisor_.StopStage(stage);
-  };
-  stop(kActors);
+  StopStage(kActors);
   // A learner without actors rests. Inference fetches from it the version that is judged, unless
   // that is the newest.
   const std::string version = stopped_ ? std::string(kLearned) : VersionToJudge();
-  if (version == kLearned) stop(kLearner);
+  if (version == kLearned) StopStage(kLearner);
   if (stopped_) return kExitStopped;
   const absl::StatusOr<Evaluation> evaluation = EvaluateFinally(version);
   if (stopped_) return kExitStopped;
@@ -534,22 +564,7 @@ absl::StatusOr<Evaluation> TrainingSession::WaitForEvaluation() {
 }
 
 std::string TrainingSession::ResultLine(const Evaluation& evaluation) const {
-  const Score score = evaluation.Total("learned", "", "", options_.held_out);
-  std::string line = "result ";
-  if (evaluation.has_goals) {
-    line += absl::StrFormat("success=%.3f episodes=%d steps_per_optimal=%.3f", score.success_rate(),
-                            score.episodes, score.steps_per_optimal().value_or(0));
-    if (!evaluation.given_up.empty()) {
-      std::string pairs;
-      for (const auto& [pair, reason] : evaluation.given_up) {
-        pairs += (pairs.empty() ? "" : "; ") + GivenUpText(pair, reason);
-      }
-      line += " given_up_pairs=" + std::to_string(evaluation.given_up.size()) +
-              " given_up=" + runtime::Quoted(pairs);
-    }
-  } else {
-    line += absl::StrFormat("greedy=%.1f", score.mean_return());
-  }
+  std::string line = ResultText(evaluation, options_.held_out);
   if (const std::optional<double> steps = stop_rule_.reached_steps()) {
     line += absl::StrFormat(" reached_steps=%.0f", *steps);
   }

@@ -76,7 +76,10 @@ class TrainingSession {
   struct Candidate {
     std::string version;
     double environment_steps = 0;
-    Evaluation evaluation = {};
+    // Nothing until it was played.
+    std::optional<Evaluation> evaluation = std::nullopt;
+    // It was lost with an evaluation that failed, and is played once more, alone.
+    bool again = false;
   };
 
   TrainingSession(SessionOptions options, RunDirectory directory,
@@ -93,16 +96,27 @@ class TrainingSession {
   void Scrape();
   void Record();
   void PollEvaluation();
+  // Ends the run, which cannot go on.
+  void TakeFailure(const absl::Status& status);
+  // Stops a stage's processes unless a signal has stopped the run.
+  void StopStage(Stage stage);
   // Ends the evaluations of training: one that confirms still counts, and so do those that go by
   // steps, of all versions that were published before training ended.
-  void FinishEvaluations();
+  TrainingEnd FinishEvaluations();
   bool EvaluationIsDue() const;
   // Starts the next evaluation if one is due.
   void StartEvaluation();
   void Evaluate(const std::vector<std::string>& policies, std::int64_t episodes);
+  // Returns the versions that are played next: those that are due, or the newest one after a
+  // version was lost.
+  std::vector<PublishedVersion> TakeDue();
   // Takes an evaluation that has ended, and then judges what it played.
   void TakeOutcome(const absl::StatusOr<Evaluation>& outcome);
-  // Judges versions that were played until one of them is to be confirmed or is good enough.
+  // Takes what the evaluation under way has played of each version. Where evaluations go by steps,
+  // a version of which episodes lack is played once more; when they lack again, it is given up.
+  void TakePlayed(const absl::Status& status);
+  // Judges versions that were played until one of them is to be confirmed or is good enough, or is
+  // to be played again.
   void JudgePlayed();
   // Returns the version that the final evaluation judges, or "learned" for the newest.
   std::string VersionToJudge();
@@ -157,10 +171,12 @@ class TrainingSession {
   bool judges_on_the_way_ = true;
   // Null where evaluations go by time or judge the newest version.
   std::unique_ptr<EvaluationSchedule> schedule_;
-  // Those that the evaluation under way plays, and those that were played and wait to be judged,
-  // in their order.
+  // Those that the evaluation under way plays, and those that it or an earlier one played and that
+  // wait to be judged or to be played again, in their order.
   std::vector<Candidate> playing_;
   std::deque<Candidate> played_;
+  // A version was given up since versions were taken last.
+  bool lost_one_ = false;
   // The parameters that were judged last, and the environment steps that made them.
   std::string judged_version_ = "learned";
   double judged_steps_ = 0;

@@ -2,7 +2,10 @@
 #include "cli/session/evaluation_schedule.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,15 +104,54 @@ TEST_CASE("an update that was not published makes no version") {
   REQUIRE(Taken(schedule) == Versions{"1.2 200"});
 }
 
-TEST_CASE(
-    "a version that inference may have forgotten is passed over for the next of its interval") {
+TEST_CASE("where inference may have forgotten a version, the next of its interval is judged") {
   const LearnerLog log;
   EvaluationSchedule schedule({.learner_log = log.path(), .every = 10, .retained = 40});
   schedule.Count(0, 0);
   for (int step = 1; step <= 100; ++step) log.Publish(step, step);
   schedule.Count(100, 100);
   // 30 of the 40 are surely there: those from 71 on.
-  REQUIRE(Taken(schedule) == Versions{"1.80 80", "1.90 90", "1.100 100"});
+  REQUIRE(schedule.due() == 4);
+  REQUIRE(Taken(schedule) == Versions{"1.71 71", "1.80 80", "1.90 90", "1.100 100"});
+  REQUIRE(schedule.due() == 0);
+}
+
+TEST_CASE("some version is judged however few inference retains and however long one takes") {
+  const std::int64_t retained = GENERATE(1, 2, 8);
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 1000, .retained = retained});
+  schedule.Count(0, 0);
+  int step = 0;
+  double judged = 0;
+  for (int evaluation = 1; evaluation <= 5; ++evaluation) {
+    while (step < 255 * evaluation) {
+      log.Publish(step + 1, step + 1);
+      ++step;
+    }
+    schedule.Count(step, 10.0 * step);
+    const std::vector<PublishedVersion> taken = schedule.Take(1);
+    REQUIRE(taken.size() == 1);
+    REQUIRE(taken.front().version.step + retained > static_cast<std::uint64_t>(step));
+    REQUIRE(std::floor(taken.front().environment_steps / 1000) > judged);
+    judged = std::floor(taken.front().environment_steps / 1000);
+    REQUIRE(Taken(schedule).empty());
+  }
+}
+
+TEST_CASE("the newest version takes the place of all that are due, and only where one is due") {
+  const LearnerLog log;
+  EvaluationSchedule schedule({.learner_log = log.path(), .every = 10, .retained = 1000});
+  schedule.Count(0, 0);
+  for (int step = 1; step <= 57; ++step) log.Publish(step, step);
+  REQUIRE_FALSE(schedule.TakeNewest());
+  schedule.Count(57, 57);
+  const std::optional<PublishedVersion> newest = schedule.TakeNewest();
+  REQUIRE(newest);
+  REQUIRE(newest->environment_steps == 57);
+  REQUIRE_FALSE(schedule.TakeNewest());
+  for (int step = 58; step <= 61; ++step) log.Publish(step, step);
+  schedule.Count(61, 61);
+  REQUIRE(Taken(schedule) == Versions{"1.60 60"});
 }
 
 TEST_CASE("a run that goes on is judged from the first multiple above what was judged") {
