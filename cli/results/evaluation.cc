@@ -43,8 +43,9 @@ bool IsVersion(const std::string& policy) {
 EpisodeOutcome ReadEpisode(const nlohmann::json& object) {
   EpisodeOutcome episode;
   episode.asked = Name(object, "policy");
-  episode.policy = episode.asked;
-  if (episode.policy == "current" || IsVersion(episode.policy)) episode.policy = "learned";
+  // Actors of Gymnasium's environments call it so.
+  if (episode.asked == "current") episode.asked = "learned";
+  episode.policy = IsVersion(episode.asked) ? "learned" : episode.asked;
   episode.goal = Name(object, "goal");
   episode.capture = Name(object, "capture");
   episode.episode = Field<std::int64_t>(object, "episode", 0);

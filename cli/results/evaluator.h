@@ -37,7 +37,7 @@ struct EvaluationRequest {
   // Episodes planned for each one that counts, since starts that satisfy their goal do not count.
   // At least 1.
   double spare = 1;
-  // Evaluations with different numbers share no start.
+  // Evaluations with different numbers, which are 0 to 1e15, share no start.
   std::int64_t seed = 0;
   // Captures to evaluate on. Empty means all of the environment.
   std::vector<std::string> captures = {};
@@ -72,11 +72,11 @@ class Evaluator {
   bool running() const { return child_ != nullptr; }
   // Returns the outcome once: an evaluation, or why there is none. The error is INVALID_ARGUMENT,
   // in one line, when another try would end the same way, and DEADLINE_EXCEEDED when the deadline
-  // came before each pair was played. Versions are one policy, "learned". Does not wait.
+  // came before each pair was played. Versions are one policy, "learned", so what several return is
+  // told by Of alone. Does not wait.
   std::optional<absl::StatusOr<Evaluation>> Poll();
   // Returns what the evaluation that ended last has played of one of the policies of its request
-  // alone, even if it failed. With several versions only this tells them apart: Poll's evaluation
-  // counts the first episodes of all of them together.
+  // alone, even if it failed.
   absl::StatusOr<Evaluation> Of(const std::string& policy) const;
   // Returns whether the evaluation that ended last has played as many episodes of each pair under
   // this policy as were asked for.

@@ -123,6 +123,24 @@ done)");
   }
 }
 
+TEST_CASE("the newest parameters are told from other policies under either of their names") {
+  for (const char* name : {"learned", "current"}) {
+    Scripted scripted(std::string(R"(echo '{"pairs":1,"episodes":2}' > $OUTPUT
+echo '{"policy":")") + name +
+                      R"(","return":5}' >> $OUTPUT
+echo '{"policy":"uniform","return":1}' >> $OUTPUT)");
+    REQUIRE(
+        scripted.evaluator->Start({.name = "e", .policies = {"learned", "uniform"}, .episodes = 1})
+            .ok());
+    REQUIRE(scripted.Outcome().ok());
+    const absl::StatusOr<Evaluation> own = scripted.evaluator->Of("learned");
+    REQUIRE(own.ok());
+    REQUIRE(own->Total("learned").episodes == 1);
+    REQUIRE(own->Total("learned").mean_return() == Approx(5));
+    REQUIRE(own->Total("uniform").episodes == 0);
+  }
+}
+
 TEST_CASE("an evaluation of several versions that is killed counts if each of them was played") {
   for (const bool both : {true, false}) {
     Scripted scripted(std::string(R"(echo '{"pairs":1,"episodes":4}' > $OUTPUT
@@ -142,6 +160,28 @@ echo '{"policy":"1.7","return":5}' >> $OUTPUT
     scripted.clock.Advance(seconds(101));
     REQUIRE(scripted.Outcome().ok() == both);
   }
+}
+
+TEST_CASE("of an evaluation that fails, the versions count of which all episodes were played") {
+  Scripted scripted(R"(echo '{"pairs":1,"episodes":4}' > $OUTPUT
+for episode in 0 1; do echo '{"policy":"1.7","episode":'$episode',"return":5}' >> $OUTPUT; done
+echo '{"policy":"1.9","return":5}' >> $OUTPUT
+printf '{"policy":"1.9","ret' >> $OUTPUT
+exit 1)");
+  const EvaluationRequest request = {
+      .name = "e", .policies = {"1.7", "1.9", "1.11"}, .episodes = 2};
+  REQUIRE(scripted.evaluator->Start(request).ok());
+  REQUIRE_FALSE(scripted.evaluator->PlayedAllOf("1.7"));
+  REQUIRE_FALSE(scripted.Outcome().ok());
+  REQUIRE(scripted.evaluator->PlayedAllOf("1.7"));
+  REQUIRE_FALSE(scripted.evaluator->PlayedAllOf("1.9"));
+  REQUIRE_FALSE(scripted.evaluator->PlayedAllOf("1.11"));
+  const absl::StatusOr<Evaluation> own = scripted.evaluator->Of("1.7");
+  REQUIRE(own.ok());
+  REQUIRE(own->Total("learned").episodes == 2);
+  // Nothing of it is left to the next one.
+  REQUIRE(scripted.evaluator->Start(request).ok());
+  REQUIRE_FALSE(scripted.evaluator->PlayedAllOf("1.7"));
 }
 
 TEST_CASE("an evaluation that another try would not mend says so in one line") {
