@@ -84,7 +84,11 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
     if (best_ && !is_better(*best_)) return;
     // What is being fetched becomes the best one.
     for (const auto& [fetching, other] : pending_) {
-      if (!is_better(other)) return;
+      if (is_better(other)) continue;
+      if (!skipped_ || is_better(skipped_->score)) {
+        skipped_ = {*version, score, evaluation.has_goals};
+      }
+      return;
     }
     pending_.insert_or_assign(*version, score);
   }
@@ -103,19 +107,32 @@ void BestVersion::Keep(const parameters::WantedVersion& wanted,
   if (!kept.ok()) {
     spdlog::warn("event=best_version_lost reason={}", runtime::Quoted(kept.ToString()));
   }
-  const runtime::MutexLock lock(mutex_);
-  const auto pending = pending_.extract(*wanted);
-  if (kept.ok() && !pending.empty()) {
-    kept_ = wanted;
-    best_ = pending.mapped();
-    // A kill leaves a score whose version is there.
-    absl::Status noted = WriteScoreLocked(*wanted, *best_);
-    if (noted.ok()) noted = folder_.KeepNewest(1);
-    if (!noted.ok()) {
-      spdlog::warn("event=best_score_lost reason={}", runtime::Quoted(noted.ToString()));
+  std::optional<parameters::Version> next;
+  {
+    const runtime::MutexLock lock(mutex_);
+    const auto pending = pending_.extract(*wanted);
+    if (kept.ok() && !pending.empty()) {
+      kept_ = wanted;
+      best_ = pending.mapped();
+      // A kill leaves a score whose version is there.
+      absl::Status noted = WriteScoreLocked(*wanted, *best_);
+      if (noted.ok()) noted = folder_.KeepNewest(1);
+      if (!noted.ok()) {
+        spdlog::warn("event=best_score_lost reason={}", runtime::Quoted(noted.ToString()));
+      }
     }
+    next = TakeSkippedLocked();
+    fetched_.NotifyAll();
   }
-  fetched_.NotifyAll();
+  if (next) fetcher_->Fetch(*next);
+}
+
+std::optional<parameters::Version> BestVersion::TakeSkippedLocked() {
+  if (!pending_.empty() || !skipped_) return std::nullopt;
+  const Skipped skipped = *std::exchange(skipped_, std::nullopt);
+  if (best_ && !IsBetter(skipped.has_goals, skipped.score, *best_, highest_)) return std::nullopt;
+  pending_.insert_or_assign(skipped.version, skipped.score);
+  return skipped.version;
 }
 
 std::optional<std::string> BestVersion::Await() {

@@ -52,12 +52,22 @@ class BestVersion {
   std::optional<std::string> Await() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  struct Skipped {
+    parameters::Version version;
+    Score score;
+    bool has_goals = false;
+  };
+
   explicit BestVersion(Options options);
   void ReadScore() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status WriteScoreLocked(const parameters::Version& version, const Score& score) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Keep(const parameters::WantedVersion& wanted, absl::StatusOr<parameters::Parameters> fetched)
       ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Returns the version that was passed over, now to be fetched, once nothing is fetched any more
+  // and the folder holds none that is as good.
+  std::optional<parameters::Version> TakeSkippedLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   const parameters::ParametersFolder folder_;
@@ -67,6 +77,9 @@ class BestVersion {
   double highest_ ABSL_GUARDED_BY(mutex_) = 0;
   // The scores of versions that are being fetched.
   std::map<parameters::Version, Score> pending_ ABSL_GUARDED_BY(mutex_);
+  // The best version that was passed over for a better one that was being fetched. It is fetched
+  // when that fails.
+  std::optional<Skipped> skipped_ ABSL_GUARDED_BY(mutex_);
   // The version that the folder holds, and its score.
   std::optional<parameters::Version> kept_ ABSL_GUARDED_BY(mutex_);
   std::optional<Score> best_ ABSL_GUARDED_BY(mutex_);
