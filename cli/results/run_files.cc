@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/results/run_files.h"
 
+#include <fstream>
 #include <sstream>
 #include <utility>
 
@@ -28,6 +29,18 @@ std::vector<Json> ReadLines(const std::string& path) {
 Json ReadObject(const std::string& path) {
   Json object = Json::parse(ReadOrEmpty(path), nullptr, false);
   return object.is_object() ? object : Json::object();
+}
+
+std::string DigestLine(const std::vector<PlannedProcess>& processes) {
+  std::string digest;
+  for (const PlannedProcess& process : processes) {
+    if (!process.spec.finishes) continue;
+    std::ifstream log(process.spec.log_path);
+    for (std::string line; std::getline(log, line);) {
+      if (line.starts_with("digest=")) digest = line + "\n";
+    }
+  }
+  return digest;
 }
 
 }  // namespace shoal::cli

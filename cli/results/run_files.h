@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/cluster/local_cluster.h"
+
 namespace shoal::cli {
 
 // Returns the file's text, or nothing if it cannot be read.
@@ -18,5 +20,9 @@ std::vector<nlohmann::json> ReadLines(const std::string& path);
 
 // Returns the JSON object of a file, or an empty one.
 nlohmann::json ReadObject(const std::string& path);
+
+// Returns the line "digest=..." that a finished learner printed about its parameters. Empty for
+// other learners.
+std::string DigestLine(const std::vector<PlannedProcess>& processes);
 
 }  // namespace shoal::cli

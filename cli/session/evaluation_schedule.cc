@@ -50,7 +50,8 @@ bool EvaluationSchedule::Hear(std::string_view line) {
   ++publications_;
   const double steps = StepsAt(published);
   if (steps < next_) return true;
-  waiting_.push_back({{version, steps}, publications_ - 1});
+  const auto multiple = static_cast<std::int64_t>(std::floor(steps / options_.every));
+  waiting_.push_back({{version, steps, multiple}, publications_ - 1});
   ForgetOldest();
   return true;
 }
@@ -85,9 +86,11 @@ void EvaluationSchedule::PassMultipleOf(const PublishedVersion& taken) {
   }
 }
 
-std::vector<PublishedVersion> EvaluationSchedule::Take(std::size_t count) {
+std::vector<PublishedVersion> EvaluationSchedule::Take() {
   std::vector<PublishedVersion> taken;
-  while (taken.size() < count && !waiting_.empty()) {
+  const auto group = [this](const PublishedVersion& one) { return one.multiple / options_.group; };
+  while (!waiting_.empty() &&
+         (taken.empty() || group(waiting_.front().published) == group(taken.front()))) {
     taken.push_back(waiting_.front().published);
     PassMultipleOf(taken.back());
   }

@@ -15,7 +15,6 @@
 // Not thread-safe.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -31,6 +30,8 @@ namespace shoal::cli {
 struct PublishedVersion {
   parameters::Version version;
   double environment_steps = 0;
+  // How many intervals those steps are, without the part of one.
+  std::int64_t multiple = 0;
 };
 
 class EvaluationSchedule {
@@ -40,6 +41,9 @@ class EvaluationSchedule {
     std::string learner_log = {};
     // Environment steps between the versions that are evaluated, above 0.
     double every = 1;
+    // So many successive multiples are one group, at least 1. Versions of one group are evaluated
+    // together.
+    std::int64_t group = 1;
     // The steps of the version that was judged last. A run that goes on is judged from the first
     // multiple above these.
     double judged = 0;
@@ -54,9 +58,9 @@ class EvaluationSchedule {
   // Between two calls steps grow in proportion to time. REQUIRES: times and steps do not fall.
   void Count(double unix_seconds, double environment_steps);
 
-  // Returns the next versions to evaluate, at most `count`, in their order. A version is returned
-  // once.
-  std::vector<PublishedVersion> Take(std::size_t count);
+  // Returns those of the next versions to evaluate that are of one group, in their order. A version
+  // is returned once.
+  std::vector<PublishedVersion> Take();
 
   // Returns the newest version in place of all that are due, or nothing where none is due.
   std::optional<PublishedVersion> TakeNewest();

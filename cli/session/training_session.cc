@@ -5,12 +5,12 @@
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "cli/results/evaluation_text.h"
 #include "cli/results/report.h"
+#include "cli/results/run_files.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/stop_signals.h"
 #include "rl/parameters/evaluation_report.h"
@@ -33,9 +33,12 @@ constexpr std::chrono::minutes kEvaluationDeadline(2);
 constexpr std::chrono::minutes kFinalGrace(5);
 constexpr milliseconds kReportTimeout(500);
 constexpr int kExitStopped = 130;
-// So many due versions share the start of an evaluation's actor and the batches of its rows, where
-// there are no goals.
-constexpr std::size_t kVersionsAtOnce = 3;
+// So many successive versions share the start of an evaluation's actor and the batches of its rows,
+// where there are no goals.
+constexpr std::int64_t kVersionsAtOnce = 3;
+// Evaluations that go by steps have seeds from here on, which depend on the steps alone: even ones
+// for versions that are evaluated together, odd ones to confirm.
+constexpr std::int64_t kSeedsOfSteps = std::int64_t{1} << 32;
 // The policy name for whichever version acts now.
 constexpr char kLearned[] = "learned";
 
@@ -52,20 +55,6 @@ Extent ExtentOf(const TrainOptions& train) {
   if (train.minutes > 0) extent.seconds = train.minutes * 60;
   if (train.max_steps > 0) extent.environment_steps = static_cast<double>(train.max_steps);
   return extent;
-}
-
-// Returns the line "digest=..." that a finished learner printed about its parameters. Empty for
-// other learners.
-std::string DigestLine(const std::vector<PlannedProcess>& processes) {
-  std::string digest;
-  for (const PlannedProcess& process : processes) {
-    if (!process.spec.finishes) continue;
-    std::ifstream log(process.spec.log_path);
-    for (std::string line; std::getline(log, line);) {
-      if (line.starts_with("digest=")) digest = line + "\n";
-    }
-  }
-  return digest;
 }
 
 }  // namespace
@@ -138,7 +127,8 @@ absl::Status TrainingSession::TakeUp() {
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> rows, directory_.LastLines("metrics.jsonl"));
   SHOAL_ASSIGN_OR_RETURN(const std::vector<std::string> evaluations,
                          directory_.LastLines("evaluations.jsonl"));
-  evaluations_ = static_cast<std::int64_t>(evaluations.size());
+  noted_ = static_cast<std::int64_t>(evaluations.size());
+  evaluations_ = noted_;
   if (!evaluations.empty()) {
     const nlohmann::json last = nlohmann::json::parse(evaluations.back(), nullptr, false);
     const auto steps = last.find("environment_steps");
@@ -162,6 +152,7 @@ void TrainingSession::MakeSchedule() {
   schedule_ = std::make_unique<EvaluationSchedule>(
       EvaluationSchedule::Options{.learner_log = options_.learner_log,
                                   .every = static_cast<double>(train.evaluate_every_steps),
+                                  .group = VersionsAtOnce(),
                                   .judged = judged_steps_,
                                   .retained = options_.retained_versions});
 }
@@ -324,7 +315,7 @@ void TrainingSession::StartEvaluation() {
     played_.pop_front();
   } else if (schedule_ != nullptr) {
     for (const PublishedVersion& due : TakeDue()) {
-      playing_.push_back({parameters::ToString(due.version), due.environment_steps});
+      playing_.push_back({parameters::ToString(due.version), due.environment_steps, due.multiple});
     }
   } else if (EvaluationIsDue()) {
     std::string newest = NewestVersion();
@@ -334,24 +325,35 @@ void TrainingSession::StartEvaluation() {
   if (playing_.empty()) return;
   std::vector<std::string> versions;
   for (const Candidate& candidate : playing_) versions.push_back(candidate.version);
-  Evaluate(versions, options_.train.evaluate_episodes);
+  Evaluate(versions, options_.train.evaluate_episodes,
+           SeedOf(playing_.front(), /*confirms=*/false));
 }
 
 std::vector<PublishedVersion> TrainingSession::TakeDue() {
-  if (!std::exchange(lost_one_, false)) {
-    return schedule_->Take(options_.has_goals ? 1 : kVersionsAtOnce);
-  }
+  if (!std::exchange(lost_one_, false)) return schedule_->Take();
   const std::optional<PublishedVersion> newest = schedule_->TakeNewest();
   return newest ? std::vector{*newest} : std::vector<PublishedVersion>();
 }
 
-void TrainingSession::Evaluate(const std::vector<std::string>& policies, std::int64_t episodes) {
+std::int64_t TrainingSession::VersionsAtOnce() const {
+  return options_.has_goals ? 1 : kVersionsAtOnce;
+}
+
+std::optional<std::int64_t> TrainingSession::SeedOf(const Candidate& candidate,
+                                                    bool confirms) const {
+  if (schedule_ == nullptr) return std::nullopt;
+  const std::int64_t multiple = candidate.multiple;
+  return kSeedsOfSteps + (confirms ? 2 * multiple + 1 : 2 * (multiple / VersionsAtOnce()));
+}
+
+void TrainingSession::Evaluate(const std::vector<std::string>& policies, std::int64_t episodes,
+                               std::optional<std::int64_t> seed) {
   ++evaluations_;
   const auto share = static_cast<int>(policies.size());
   const absl::Status started = evaluator_.Start({.name = "greedy-" + std::to_string(evaluations_),
                                                  .policies = policies,
                                                  .episodes = episodes,
-                                                 .seed = evaluations_,
+                                                 .seed = seed.value_or(evaluations_),
                                                  .captures = options_.captures,
                                                  .budget = share * kEvaluationBudget,
                                                  .deadline = share * kEvaluationDeadline});
@@ -412,7 +414,10 @@ void TrainingSession::JudgePlayed() {
     const bool reached = stop_rule_.Observe(*candidate.evaluation, judged_steps_);
     confirming_ = reached && options_.train.stop_confirm_episodes > 0;
     good_enough_ = reached && !confirming_;
-    if (confirming_) Evaluate({judged_version_}, options_.train.stop_confirm_episodes);
+    if (confirming_) {
+      Evaluate({judged_version_}, options_.train.stop_confirm_episodes,
+               SeedOf(candidate, /*confirms=*/true));
+    }
   }
 }
 
@@ -428,6 +433,7 @@ std::string TrainingSession::NewestVersion() {
 }
 
 void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
+  ++noted_;
   const Score score = evaluation.Total("learned");
   nlohmann::json row = {{"seconds", progress_.seconds},
                         {"environment_steps", judged_steps_},
@@ -440,7 +446,7 @@ void TrainingSession::NoteEvaluation(const Evaluation& evaluation) {
     if (const auto ratio = score.steps_per_optimal()) row["steps_per_optimal"] = *ratio;
     if (const auto ratio = score.mutations_per_optimal()) row["mutations_per_optimal"] = *ratio;
   }
-  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", evaluations_, judged_steps_) +
+  display_.Note(absl::StrFormat("evaluation %d after %.0f steps: ", noted_, judged_steps_) +
                 EvaluationNote(evaluation));
   const absl::Status line = directory_.AppendLine("evaluations.jsonl", row.dump());
   const absl::Status event =

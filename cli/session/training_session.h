@@ -76,6 +76,8 @@ class TrainingSession {
   struct Candidate {
     std::string version;
     double environment_steps = 0;
+    // Their multiple of the interval, where evaluations go by steps.
+    std::int64_t multiple = 0;
     // Nothing until it was played.
     std::optional<Evaluation> evaluation = std::nullopt;
     // It was lost with an evaluation that failed, and is played once more, alone.
@@ -106,7 +108,12 @@ class TrainingSession {
   bool EvaluationIsDue() const;
   // Starts the next evaluation if one is due.
   void StartEvaluation();
-  void Evaluate(const std::vector<std::string>& policies, std::int64_t episodes);
+  std::int64_t VersionsAtOnce() const;
+  // Returns a seed that neither time nor load decides, or nothing where evaluations go by time.
+  std::optional<std::int64_t> SeedOf(const Candidate& candidate, bool confirms) const;
+  // Without a seed, the number of the evaluation is the seed.
+  void Evaluate(const std::vector<std::string>& policies, std::int64_t episodes,
+                std::optional<std::int64_t> seed);
   // Returns the versions that are played next: those that are due, or the newest one after a
   // version was lost.
   std::vector<PublishedVersion> TakeDue();
@@ -162,7 +169,9 @@ class TrainingSession {
   runtime::TimePoint next_scrape_ = {};
   runtime::TimePoint next_evaluation_ = {};
   runtime::TimePoint next_record_ = {};
+  // How many evaluations were started, and how many results of versions were noted.
   std::int64_t evaluations_ = 0;
+  std::int64_t noted_ = 0;
   // The tables of the final evaluation, and the last line of output.
   std::string table_;
   std::string result_;
@@ -177,7 +186,8 @@ class TrainingSession {
   std::deque<Candidate> played_;
   // A version was given up since versions were taken last.
   bool lost_one_ = false;
-  // The parameters that were judged last, and the environment steps that made them.
+  // The parameters that were judged last, and the run's environment steps when they were published;
+  // without a schedule, when the last evaluation began.
   std::string judged_version_ = "learned";
   double judged_steps_ = 0;
   // The evaluation that runs plays fresh episodes of a policy that was good enough.

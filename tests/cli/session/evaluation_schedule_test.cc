@@ -30,14 +30,23 @@ class LearnerLog {
   const std::string path_ = folder_.At("learner.jsonl");
 };
 
-// Returns "version steps" of each of the next versions.
-std::vector<std::string> Taken(EvaluationSchedule& schedule, std::size_t count = 100) {
-  std::vector<std::string> taken;
-  for (const PublishedVersion& one : schedule.Take(count)) {
-    taken.push_back(parameters::ToString(one.version) + " " +
+// Returns "version steps" of each.
+std::vector<std::string> Texts(const std::vector<PublishedVersion>& versions) {
+  std::vector<std::string> texts;
+  for (const PublishedVersion& one : versions) {
+    texts.push_back(parameters::ToString(one.version) + " " +
                     std::to_string(static_cast<int>(one.environment_steps)));
   }
-  return taken;
+  return texts;
+}
+
+// Takes all that are due.
+std::vector<std::string> Taken(EvaluationSchedule& schedule) {
+  std::vector<PublishedVersion> all;
+  for (auto taken = schedule.Take(); !taken.empty(); taken = schedule.Take()) {
+    all.insert(all.end(), taken.begin(), taken.end());
+  }
+  return Texts(all);
 }
 
 using Versions = std::vector<std::string>;
@@ -52,10 +61,25 @@ TEST_CASE("of each multiple of the interval the first version published at it or
   // 100 steps a second.
   for (int step = 1; step <= 30; ++step) log.Publish(10 + 0.4 * step, step);
   schedule.Count(20, 1000);
-  REQUIRE(Taken(schedule, 3) == Versions{"1.3 120", "1.5 200", "1.8 320"});
-  REQUIRE(Taken(schedule) == Versions{"1.10 400", "1.13 520", "1.15 600", "1.18 720", "1.20 800",
-                                      "1.23 920", "1.25 1000"});
+  REQUIRE(Taken(schedule) == Versions{"1.3 120", "1.5 200", "1.8 320", "1.10 400", "1.13 520",
+                                      "1.15 600", "1.18 720", "1.20 800", "1.23 920", "1.25 1000"});
   REQUIRE(Taken(schedule).empty());
+}
+
+TEST_CASE("versions are taken in groups that do not depend on when they are asked for") {
+  const LearnerLog log;
+  EvaluationSchedule schedule(
+      {.learner_log = log.path(), .every = 100, .group = 3, .retained = 1000});
+  schedule.Count(0, 0);
+  for (int step = 1; step <= 8; ++step) log.Publish(step, step);
+  schedule.Count(4, 400);
+  REQUIRE(Texts(schedule.Take()) == Versions{"1.1 100", "1.2 200"});
+  REQUIRE(Texts(schedule.Take()) == Versions{"1.3 300", "1.4 400"});
+  schedule.Count(8, 800);
+  const std::vector<PublishedVersion> rest = schedule.Take();
+  REQUIRE(Texts(rest) == Versions{"1.5 500"});
+  REQUIRE(rest.front().multiple == 5);
+  REQUIRE(Texts(schedule.Take()) == Versions{"1.6 600", "1.7 700", "1.8 800"});
 }
 
 TEST_CASE("versions are judged however seldom the session counts steps and asks for them") {
@@ -68,7 +92,7 @@ TEST_CASE("versions are judged however seldom the session counts steps and asks 
   for (int second = 1; second <= 40; ++second) {
     log.Publish(second - 0.5, second);
     often.Count(second, 20.0 * second);
-    for (std::string& one : Taken(often, 1)) taken.push_back(std::move(one));
+    for (std::string& one : Taken(often)) taken.push_back(std::move(one));
   }
   seldom.Count(40, 800);
   REQUIRE(taken.size() == 15);
@@ -129,7 +153,7 @@ TEST_CASE("some version is judged however few inference retains and however long
       ++step;
     }
     schedule.Count(step, 10.0 * step);
-    const std::vector<PublishedVersion> taken = schedule.Take(1);
+    const std::vector<PublishedVersion> taken = schedule.Take();
     REQUIRE(taken.size() == 1);
     REQUIRE(taken.front().version.step + retained > static_cast<std::uint64_t>(step));
     REQUIRE(std::floor(taken.front().environment_steps / 1000) > judged);
