@@ -8,7 +8,6 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,23 +21,26 @@
 namespace shoal::inference {
 namespace {
 
-std::string ContentsOf(const std::filesystem::path& path) {
+// Returns nothing for a thread that ends meanwhile: reading its file then fails.
+std::string LineOf(const std::filesystem::path& path) {
   std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 const std::filesystem::path kThreads = "/proc/self/task";
 
 bool AnyThreadActs() {
   for (const auto& thread : std::filesystem::directory_iterator(kThreads)) {
-    if (ContentsOf(thread.path() / "comm").starts_with("act-")) return true;
+    if (LineOf(thread.path() / "comm").starts_with("act-")) return true;
   }
   return false;
 }
 
 // Whether the process's first thread waits for something.
 bool MainThreadWaits() {
-  const std::string stat = ContentsOf(kThreads / std::to_string(::getpid()) / "stat");
+  const std::string stat = LineOf(kThreads / std::to_string(::getpid()) / "stat");
   return stat.find(") S ") != std::string::npos;
 }
 
