@@ -300,7 +300,7 @@ std::vector<TableState> Shard::tables() const {
     states.push_back({.options = table.options(),
                       .stats = table.stats(),
                       .insert_wait = table.insert_wait(),
-                      .sample_wait = SampleWaitOf(table),
+                      .sample_wait = SampleWaitLocked(table),
                       .since_insert = now - inserted_[i],
                       .since_sample = now - sampled_[i],
                       .signature = table.signature() ? table.signature()->Text() : std::string()});
@@ -512,10 +512,10 @@ ShardStats Shard::stats() const {
 Wait Shard::SampleWait(std::string_view table) const {
   const std::size_t index = Index(table);
   const runtime::MutexLock lock(mutex_);
-  return SampleWaitOf(*tables_[index]);
+  return SampleWaitLocked(*tables_[index]);
 }
 
-Wait Shard::SampleWaitOf(const Table& table) const {
+Wait Shard::SampleWaitLocked(const Table& table) const {
   const bool on_disk = table.stats().disk_bytes > 0 || contents_.disk_bytes() > 0;
   const bool unreadable = on_disk && !journal_->readable();
   return unreadable ? Wait::kDisk : table.sample_wait();

@@ -217,7 +217,7 @@ class Shard {
   std::vector<std::shared_ptr<Item>> TakeFreedLocked(Table& table)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Like Table::sample_wait, but also tells when payloads are on disk and cannot be read.
-  Wait SampleWaitOf(const Table& table) const;
+  Wait SampleWaitLocked(const Table& table) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The journal has made more durable, or fails.
   void JournalChanged() ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the number of tables if none has this name.
