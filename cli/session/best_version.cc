@@ -78,8 +78,8 @@ void BestVersion::Observe(const std::string& name, const Evaluation& evaluation)
   {
     const runtime::MutexLock lock(mutex_);
     highest_ = std::max(highest_, score.success_rate());
-    const auto is_better = [&](const Score& other) {
-      return IsBetter(evaluation.has_goals, score, other, highest_);
+    const auto is_better = [&, highest = highest_](const Score& other) {
+      return IsBetter(evaluation.has_goals, score, other, highest);
     };
     if (best_ && !is_better(*best_)) return;
     // What is being fetched becomes the best one.
