@@ -62,7 +62,7 @@ void InsertStream::OpenRing(const proto::RingAddress& address) {
 absl::Status InsertStream::FetchPayload(proto::Item& item) {
   if (!item.has_shared_payload()) return absl::OkStatus();
   if (ring_ == nullptr) return runtime::InvalidArgument("the stream has no ring for payloads");
-  SHOAL_ASSIGN_OR_RETURN(const std::string_view payload, ring_->Read(item.shared_payload()));
+  SHOAL_ASSIGN_OR_RETURN(const std::string_view payload, ring_->View(item.shared_payload()));
   if (payload.size() > options_.max_item_bytes) {
     return runtime::InvalidArgument("the item's payload has " + std::to_string(payload.size()) +
                                     " bytes, the limit is " +
@@ -176,7 +176,6 @@ void InsertStream::Answer(proto::InsertRequest& request) {
 
 void InsertStream::SendWithCredit(proto::InsertReply&& reply, std::uint32_t credit) {
   reply.set_credit(credit);
-  if (ring_ != nullptr) reply.set_ring_position(ring_->position());
   starved_ = credit == 0;
   if (starved_) streams_.Stand(this);
   Send(std::move(reply));

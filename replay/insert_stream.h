@@ -61,7 +61,7 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
 
   absl::Status Greet(const proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OpenRing(const proto::RingAddress& address) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves a payload from the client's ring into the item.
+  // Copies a payload from the client's ring into the item.
   absl::Status FetchPayload(proto::Item& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PutContents(proto::InsertRequest& request);
   absl::Status TakeSignatures(const proto::InsertRequest& request)
@@ -72,7 +72,6 @@ class InsertStream final : public transport::ServerStream<proto::InsertRequest, 
   absl::Status Insert(proto::Item& item, proto::ItemStatus& answer)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(proto::InsertRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sends a reply, which also tells up to where the ring was read.
   void SendWithCredit(proto::InsertReply&& reply, std::uint32_t credit)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns the tables that items of this stream named, or all before the first one.

@@ -81,28 +81,23 @@ void AddItem(proto::SampledItem& sampled, const SharedBytes& payload, BufferBuil
   out.Add(*item, payload);
 }
 
-proto::Item& ItemOf(proto::Item& item) { return item; }
-proto::Item& ItemOf(proto::SampledItem& sampled) { return *sampled.mutable_item(); }
-
 // Moves payloads to the ring while it has room.
-template <typename Message>
-void Share(Outgoing<Message>& outgoing, RingWriter& ring) {
+void Share(Outgoing<proto::SampleReply>& outgoing, RingWriter& ring) {
   for (std::size_t i = 0; i < outgoing.payloads.size(); ++i) {
     SharedBytes& payload = outgoing.payloads[i];
     if (payload.bytes.empty()) continue;
     std::optional<proto::RingSpan> span = ring.Write(payload.bytes);
     if (!span) return;
-    proto::Item& item = ItemOf(*outgoing.message.mutable_items(static_cast<int>(i)));
-    *item.mutable_shared_payload() = *std::move(span);
+    proto::SampledItem& sampled = *outgoing.message.mutable_items(static_cast<int>(i));
+    *sampled.mutable_item()->mutable_shared_payload() = *std::move(span);
     payload = {};
   }
   outgoing.payloads.clear();
 }
 
 template <typename Message>
-grpc::ByteBuffer EncodeMessage(Outgoing<Message>& outgoing, RingWriter* ring) {
+grpc::ByteBuffer EncodeMessage(Outgoing<Message>& outgoing) {
   grpc::ByteBuffer buffer;
-  if (ring != nullptr) Share(outgoing, *ring);
   if (outgoing.payloads.empty()) {
     bool owned = false;
     grpc::SerializationTraits<Message>::Serialize(outgoing.message, &buffer, &owned).IgnoreError();
@@ -133,12 +128,11 @@ std::uint32_t TagOf(int field) {
   return WireFormatLite::MakeTag(field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 }
 
-grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing, RingWriter* ring) {
-  return EncodeMessage(outgoing, ring);
-}
+grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing) { return EncodeMessage(outgoing); }
 
 grpc::ByteBuffer Encode(Outgoing<proto::SampleReply> outgoing, RingWriter* ring) {
-  return EncodeMessage(outgoing, ring);
+  if (ring != nullptr) Share(outgoing, *ring);
+  return EncodeMessage(outgoing);
 }
 
 }  // namespace shoal::replay

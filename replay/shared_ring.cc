@@ -68,20 +68,28 @@ absl::StatusOr<std::unique_ptr<RingWriter>> RingWriter::Create(std::size_t capac
   return writer;
 }
 
-std::optional<proto::RingSpan> RingWriter::Write(std::string_view bytes) {
+std::optional<proto::RingSpan> RingWriter::Reserve(std::size_t bytes) {
   const std::size_t capacity = memory_->capacity();
-  if (bytes.size() > capacity) return std::nullopt;
+  if (bytes > capacity) return std::nullopt;
   std::uint64_t at = next_;
   // What would go over the end begins anew at the beginning.
-  if (const std::size_t left = capacity - at % capacity; left < bytes.size()) at += left;
+  if (const std::size_t left = capacity - at % capacity; left < bytes) at += left;
   const std::uint64_t used_from = freed_ == next_ ? at : freed_;
-  if (at + bytes.size() - used_from > capacity) return std::nullopt;
-  bytes.copy(memory_->ring() + at % capacity, bytes.size());
-  next_ = at + bytes.size();
-  written_total_ += bytes.size();
+  if (at + bytes - used_from > capacity) return std::nullopt;
+  next_ = at + bytes;
   proto::RingSpan span;
   span.set_position(at);
-  span.set_bytes(bytes.size());
+  span.set_bytes(bytes);
+  return span;
+}
+
+char* RingWriter::At(const proto::RingSpan& span) const {
+  return memory_->ring() + span.position() % memory_->capacity();
+}
+
+std::optional<proto::RingSpan> RingWriter::Write(std::string_view bytes) {
+  std::optional<proto::RingSpan> span = Reserve(bytes.size());
+  if (span) bytes.copy(At(*span), bytes.size());
   return span;
 }
 
@@ -119,17 +127,26 @@ absl::StatusOr<std::unique_ptr<RingReader>> RingReader::Open(const proto::RingAd
   return std::unique_ptr<RingReader>(new RingReader(std::move(memory)));
 }
 
-absl::StatusOr<std::string_view> RingReader::Read(const proto::RingSpan& span) {
+absl::StatusOr<std::string_view> RingReader::View(const proto::RingSpan& span) const {
   const std::size_t capacity = memory_->capacity();
   const std::size_t at = span.position() % capacity;
-  const std::uint64_t end = span.position() + span.bytes();
-  if (span.bytes() > capacity - at || span.position() < position_ || end < span.position()) {
-    return runtime::InvalidArgument(
-        std::to_string(span.bytes()) + " bytes from " + std::to_string(span.position()) +
-        " on are not in the shared memory, of which " + std::to_string(position_) + " were read");
+  if (span.bytes() > capacity - at || span.position() + span.bytes() < span.position()) {
+    return runtime::InvalidArgument(std::to_string(span.bytes()) + " bytes from " +
+                                    std::to_string(span.position()) +
+                                    " on are not in the shared memory");
   }
-  position_ = end;
   return std::string_view(memory_->ring() + at, span.bytes());
+}
+
+absl::StatusOr<std::string_view> RingReader::Read(const proto::RingSpan& span) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string_view bytes, View(span));
+  if (span.position() < position_) {
+    return runtime::InvalidArgument("the shared memory was read up to " +
+                                    std::to_string(position_) + ", not " +
+                                    std::to_string(span.position()));
+  }
+  position_ = span.position() + span.bytes();
+  return bytes;
 }
 
 }  // namespace shoal::replay

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring is memory through which one process hands payloads to another on the same host: the writer
-// copies a payload into it, a message says where it is, the reader reads it and says up to where
-// the ring is free again. So a payload is copied once on its way, and not through a socket.
+// puts a payload into it, a message says where it is, and the reader reads it. So a payload is
+// copied once on its way, and not through a socket.
 //
 // Bytes have positions, which count up without end from 0; each place in the ring has one position
 // after another. A payload lies in one piece. What the writer may overwrite are all positions below
-// that which the reader has freed.
+// that which was freed. The ring of a sampling stream is freed by its reader, which says up to
+// where it has read; that of an inserting stream by its writer (replay/client/block_ring.h).
 //
 // Lifetime: the memory is a file without a name (memfd_create). It is gone when writer and reader
 // are, however they end. The reader finds it as /proc/PROCESS/fd/FILE, so both have to be of
@@ -67,13 +68,15 @@ class RingWriter {
 
   // Where another process finds the ring.
   const proto::RingAddress& address() const { return address_; }
+  // Returns room for so many bytes, or nothing while there is none.
+  std::optional<proto::RingSpan> Reserve(std::size_t bytes);
+  // The memory of what was reserved. It belongs to the caller until it is freed.
+  char* At(const proto::RingSpan& span) const;
   // Copies `bytes` into the ring. Returns nothing while there is no room for them.
   std::optional<proto::RingSpan> Write(std::string_view bytes);
-  // Takes note that the reader has freed what is below `position`. INVALID_ARGUMENT: nothing was
-  // written there, or it was freed before.
+  // Takes note that what is below `position` is free. INVALID_ARGUMENT: nothing was reserved there,
+  // or it was freed before.
   absl::Status Free(std::uint64_t position);
-  // The bytes of payloads that were written.
-  std::uint64_t written_total() const { return written_total_; }
 
  private:
   explicit RingWriter(std::unique_ptr<MappedRing> memory) : memory_(std::move(memory)) {}
@@ -83,7 +86,6 @@ class RingWriter {
   // The position of the next byte, and the one below which all is free.
   std::uint64_t next_ = 0;
   std::uint64_t freed_ = 0;
-  std::uint64_t written_total_ = 0;
 };
 
 class RingReader {
@@ -92,10 +94,12 @@ class RingReader {
   // from here, or it is no ring of that process.
   static absl::StatusOr<std::unique_ptr<RingReader>> Open(const proto::RingAddress& address);
 
-  // Returns the bytes that were written there. They last until the writer is told that they are
-  // free. INVALID_ARGUMENT: that is not in the ring.
+  // Returns the bytes there. INVALID_ARGUMENT: that is not in the ring.
+  absl::StatusOr<std::string_view> View(const proto::RingSpan& span) const;
+  // The same for a ring that its reader frees: what was written last is read last. The bytes last
+  // until the writer is told that they are free. INVALID_ARGUMENT: what is there was read before.
   absl::StatusOr<std::string_view> Read(const proto::RingSpan& span);
-  // The position up to which all was read, to be told to the writer once it is no longer needed.
+  // The position up to which Read has read, to be told to the writer once it is no longer needed.
   std::uint64_t position() const { return position_; }
   std::size_t capacity() const { return memory_->capacity(); }
 

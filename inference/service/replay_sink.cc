@@ -55,9 +55,9 @@ absl::Status ReplaySink::TryInsert(const Unroll& unroll) {
   if (inserter_ == nullptr) return absl::OkStatus();
   SHOAL_ASSIGN_OR_RETURN(const std::string signature, StatedSignature(unroll));
   if (!chunker_) {
-    proto::Item item = ItemOf(unroll, to_);
+    proto::Item item = HeadOf(unroll, to_);
     item.set_signature(signature);
-    return inserter_->TryInsert(std::move(item));
+    return inserter_->TryInsert(std::move(item), WholeOf(unroll, to_));
   }
   const absl::Status before = InsertReady();
   if (absl::IsResourceExhausted(before)) return before;

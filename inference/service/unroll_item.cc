@@ -65,12 +65,10 @@ void AddStepColumn(const UnrollColumn& column, proto::Unroll& body) {
   AddColumn(column, *body.mutable_step_columns());
 }
 
-proto::Item ItemOf(const Unroll& unroll, const UnrollDestination& to) {
-  proto::Unroll body = BodyOf(unroll, to);
-  for (const UnrollColumn& column : unroll.step_columns) AddStepColumn(column, body);
-  proto::Item item = HeadOf(unroll, to);
-  item.set_payload(body.SerializeAsString());
-  return item;
+proto::Unroll WholeOf(const Unroll& unroll, const UnrollDestination& to) {
+  proto::Unroll whole = BodyOf(unroll, to);
+  for (const UnrollColumn& column : unroll.step_columns) AddStepColumn(column, whole);
+  return whole;
 }
 
 }  // namespace shoal::inference

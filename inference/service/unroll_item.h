@@ -22,7 +22,7 @@ proto::Item HeadOf(const Unroll& unroll, const UnrollDestination& to);
 proto::Unroll BodyOf(const Unroll& unroll, const UnrollDestination& to);
 void AddStepColumn(const UnrollColumn& column, proto::Unroll& body);
 
-// Returns the whole unroll as an item.
-proto::Item ItemOf(const Unroll& unroll, const UnrollDestination& to);
+// Returns the whole unroll.
+proto::Unroll WholeOf(const Unroll& unroll, const UnrollDestination& to);
 
 }  // namespace shoal::inference

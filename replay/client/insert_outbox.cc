@@ -44,14 +44,12 @@ std::size_t BytesOf(const ChunkedItem& item) {
   return item.item.payload().size() + BytesOf(item.chunks);
 }
 
-std::size_t InsertOutbox::Entry::bytes() const {
-  return BytesOf(whole) + (payload ? payload->size() : 0);
-}
+std::size_t InsertOutbox::Entry::bytes() const { return BytesOf(whole) + payload.size(); }
 
-void InsertOutbox::Add(ChunkedItem&& item) {
-  Entry entry{.whole = std::move(item)};
+void InsertOutbox::Add(ChunkedItem&& item, PlacedPayload payload) {
+  Entry entry{.whole = std::move(item), .payload = std::move(payload)};
   if (entry.whole.item.payload().size() >= kReferencedBytes) {
-    entry.payload.reset(entry.whole.item.release_payload());
+    entry.payload = Place(std::unique_ptr<const std::string>(entry.whole.item.release_payload()));
   }
   entries_.push_back(std::move(entry));
 }
@@ -107,7 +105,8 @@ std::size_t InsertOutbox::DropAll(std::size_t& bytes) {
 }
 
 std::vector<Outgoing<proto::InsertRequest>> InsertOutbox::SendNext(std::size_t most,
-                                                                   OutboxOutcome& outcome) {
+                                                                   OutboxOutcome& outcome,
+                                                                   BlockRing* ring) {
   Messages messages;
   const auto is_unsent = [](const Entry& entry) { return !entry.sent; };
   auto next = std::find_if(entries_.begin(), entries_.end(), is_unsent);
@@ -132,7 +131,7 @@ std::vector<Outgoing<proto::InsertRequest>> InsertOutbox::SendNext(std::size_t m
       messages.back().message.add_signatures(signatures_.at(signature));
     }
     AddChunks(chunks, messages);
-    AddItem(*next, messages);
+    AddItem(*next, ring, messages, outcome);
     bytes += size;
     next->sent = true;
     if (std::exchange(next->sent_before, true)) ++resent_total_;
@@ -220,12 +219,19 @@ Chunks InsertOutbox::Unsent(const ChunkedItem& item) const {
   return chunks;
 }
 
-void InsertOutbox::AddItem(const Entry& entry, Messages& out) {
+void InsertOutbox::AddItem(Entry& entry, BlockRing* ring, Messages& out, OutboxOutcome& outcome) {
   Outgoing<proto::InsertRequest>& last = out.back();
-  *last.message.add_items() = entry.whole.item;
-  if (!entry.payload) return;
+  proto::Item& item = *last.message.add_items();
+  item = entry.whole.item;
+  PlacedPayload& payload = entry.payload;
+  if (payload.size() == 0) return;
+  if (ring != nullptr && MoveTo(*ring, payload)) {
+    *item.mutable_shared_payload() = payload.block->span();
+    outcome.shared_bytes += payload.size();
+    return;
+  }
   last.payloads.resize(static_cast<std::size_t>(last.message.items_size()));
-  last.payloads.back() = {.bytes = *entry.payload, .owner = entry.payload};
+  last.payloads.back() = payload.memory;
 }
 
 void InsertOutbox::AddChunks(const Chunks& chunks, Messages& out) {

@@ -24,6 +24,7 @@
 #include "proto/replay.pb.h"
 #include "replay/client/chunked_item.h"
 #include "replay/client/content_provider.h"
+#include "replay/client/placed_payload.h"
 #include "replay/outgoing.h"
 
 namespace shoal::replay::client {
@@ -54,7 +55,8 @@ class InsertOutbox {
  public:
   explicit InsertOutbox(ContentProvider& provider) : provider_(provider) {}
 
-  void Add(ChunkedItem&& item);
+  // `payload` is that of the item unless it is in the item.
+  void Add(ChunkedItem&& item, PlacedPayload payload = {});
   std::size_t size() const { return entries_.size(); }
 
   // The signatures that items name. REQUIRES: it holds those of all items.
@@ -73,8 +75,10 @@ class InsertOutbox {
   // Returns the messages that send the next items, contents and signatures first: as many as credit
   // allows and one message holds, at most `most`, and only the last of them with contents that the
   // shard lacks and that are no chunks. Items that are dropped instead are not in them. Large
-  // payloads are shared with the outbox. REQUIRES: MaySend().
-  std::vector<Outgoing<proto::InsertRequest>> SendNext(std::size_t most, OutboxOutcome& outcome);
+  // payloads are shared with the outbox, or are in `ring`, which the shard reads, as far as it has
+  // room; null is a ring without. REQUIRES: MaySend().
+  std::vector<Outgoing<proto::InsertRequest>> SendNext(std::size_t most, OutboxOutcome& outcome,
+                                                       BlockRing* ring = nullptr);
 
   std::uint64_t resent_total() const { return resent_total_; }
 
@@ -84,7 +88,7 @@ class InsertOutbox {
 
     ChunkedItem whole;
     // The item's payload, where it is large; the item is then without one.
-    std::shared_ptr<const std::string> payload = nullptr;
+    PlacedPayload payload = {};
     bool sent = false;
     bool sent_before = false;
     // The number of consecutive answers that said that a content is unknown.
@@ -103,7 +107,7 @@ class InsertOutbox {
   // Adds chunks to the last message, and as many more as they need.
   void AddChunks(const Chunks& chunks, Messages& out);
   // Adds the item to the last message.
-  static void AddItem(const Entry& entry, Messages& out);
+  static void AddItem(Entry& entry, BlockRing* ring, Messages& out, OutboxOutcome& outcome);
 
   ContentProvider& provider_;
   std::deque<Entry> entries_;

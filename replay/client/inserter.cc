@@ -39,7 +39,11 @@ class Inserter::Impl {
        runtime::Metrics& metrics, runtime::Clock& clock);
   ~Impl();
 
-  absl::Status TryInsert(ChunkedItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  // `payload` is null where the item has its payload.
+  absl::Status TryInsert(ChunkedItem& item, const google::protobuf::MessageLite* payload)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status TryInsert(proto::Item& item, const google::protobuf::MessageLite* payload)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<std::string> StateSignature(const std::string& text) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnSpace(std::function<void()> on_space) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Drain(std::chrono::milliseconds timeout) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -63,20 +67,30 @@ class Inserter::Impl {
     std::uint64_t resent_total = 0;
     runtime::TimePoint away_since;
   };
+  struct Incoming {
+    ChunkedItem item;
+    PlacedPayload payload;
+  };
   struct Placed {
     std::string address = {};
-    std::deque<ChunkedItem> incoming = {};
+    std::deque<Incoming> incoming = {};
+    // What was placed there and has not left, which may not be in `incoming` yet.
     std::size_t items = 0;
     std::size_t bytes = 0;
     // Whether items may be placed there: the shard is connected and not removed.
     bool live = false;
+    // Where payloads may be written for the shard. Null where it reads no ring.
+    std::shared_ptr<BlockRing> ring = nullptr;
   };
   struct ShardMetrics {
     prometheus::Gauge* waiting;
     prometheus::Gauge* live;
   };
 
-  absl::Status Check(const ChunkedItem& whole) const;
+  absl::Status Check(const ChunkedItem& whole, std::size_t payload_bytes) const;
+  // Chooses a shard for an item of so many bytes and counts it there.
+  absl::StatusOr<std::size_t> ChooseLocked(const ChunkedItem& item, std::size_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // Makes workers for new addresses, and gives no more items to those that are gone.
   void FollowAddresses() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -201,6 +215,7 @@ void Inserter::Impl::SetOpen(std::size_t shard) {
   const bool open = worker.live && !worker.removed;
   if (placed_[shard].live == open) return;
   placed_[shard].live = open;
+  placed_[shard].ring = open ? worker.ring.blocks() : nullptr;
   open ? ++stats_.live_shards : --stats_.live_shards;
 }
 
@@ -214,12 +229,12 @@ Inserter::Impl::~Impl() {
   for (auto& worker : workers_) worker->link.Close();
 }
 
-absl::Status Inserter::Impl::Check(const ChunkedItem& whole) const {
+absl::Status Inserter::Impl::Check(const ChunkedItem& whole, std::size_t payload_bytes) const {
   const proto::Item& item = whole.item;
-  if (!item.has_id() || item.table().empty() || item.payload().empty()) {
+  if (!item.has_id() || item.table().empty() || payload_bytes == 0) {
     return runtime::InvalidArgument("an item needs id, table and payload");
   }
-  std::size_t largest = item.payload().size();
+  std::size_t largest = payload_bytes;
   bool matches = static_cast<std::size_t>(item.chunk_keys_size()) == whole.chunks.size();
   for (std::size_t i = 0; matches && i < whole.chunks.size(); ++i) {
     matches = whole.chunks[i]->key() == item.chunk_keys(static_cast<int>(i));
@@ -234,10 +249,42 @@ absl::Status Inserter::Impl::Check(const ChunkedItem& whole) const {
   return absl::OkStatus();
 }
 
-absl::Status Inserter::Impl::TryInsert(ChunkedItem& item) {
-  SHOAL_RETURN_IF_ERROR(Check(item));
-  const std::size_t bytes = BytesOf(item);
+absl::Status Inserter::Impl::TryInsert(ChunkedItem& item,
+                                       const google::protobuf::MessageLite* payload) {
+  const std::size_t payload_bytes =
+      payload == nullptr ? item.item.payload().size() : payload->ByteSizeLong();
+  SHOAL_RETURN_IF_ERROR(Check(item, payload_bytes));
+  std::size_t shard = 0;
+  std::shared_ptr<BlockRing> ring;
+  {
+    const std::size_t apart = payload == nullptr ? 0 : payload_bytes;
+    const runtime::MutexLock lock(mutex_);
+    SHOAL_ASSIGN_OR_RETURN(shard, ChooseLocked(item, BytesOf(item) + apart));
+    ring = placed_[shard].ring;
+  }
+  Incoming incoming{.item = std::move(item), .payload = {}};
+  if (payload != nullptr && payload_bytes >= kReferencedBytes) {
+    incoming.payload = Place(*payload, payload_bytes, ring.get());
+  } else if (payload != nullptr) {
+    payload->SerializeToString(incoming.item.item.mutable_payload());
+  }
   const runtime::MutexLock lock(mutex_);
+  placed_[shard].incoming.push_back(std::move(incoming));
+  has_work_ = true;
+  work_.NotifyOne();
+  return absl::OkStatus();
+}
+
+absl::Status Inserter::Impl::TryInsert(proto::Item& item,
+                                       const google::protobuf::MessageLite* payload) {
+  ChunkedItem whole{.item = std::move(item)};
+  absl::Status status = TryInsert(whole, payload);
+  if (!status.ok()) item = std::move(whole.item);
+  return status;
+}
+
+absl::StatusOr<std::size_t> Inserter::Impl::ChooseLocked(const ChunkedItem& item,
+                                                         std::size_t bytes) {
   const std::string& signature = item.item.signature();
   if (!signature.empty() && !signatures_.contains(signature)) {
     return runtime::InvalidArgument("the item names a signature that was not stated");
@@ -256,14 +303,10 @@ absl::Status Inserter::Impl::TryInsert(ChunkedItem& item) {
     if (home && MayTakeLocked(*home, bytes)) shard = home;
   }
   turn_ = *shard + 1;
-  Placed& placed = placed_[*shard];
-  placed.incoming.push_back(std::move(item));
-  ++placed.items;
-  placed.bytes += bytes;
+  ++placed_[*shard].items;
+  placed_[*shard].bytes += bytes;
   ++stats_.inserted_total;
-  has_work_ = true;
-  work_.NotifyOne();
-  return absl::OkStatus();
+  return *shard;
 }
 
 absl::StatusOr<std::string> Inserter::Impl::StateSignature(const std::string& text) {
@@ -362,7 +405,7 @@ void Inserter::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   OutboxOutcome outcome;
   {
-    std::deque<ChunkedItem> incoming;
+    std::deque<Incoming> incoming;
     {
       const runtime::MutexLock lock(mutex_);
       incoming.swap(placed_[shard].incoming);
@@ -370,12 +413,12 @@ void Inserter::Impl::Step(std::size_t shard) {
         worker.outbox.SetSignatures(signatures_);
       }
     }
-    for (ChunkedItem& item : incoming) worker.outbox.Add(std::move(item));
+    for (auto& [item, payload] : incoming) worker.outbox.Add(std::move(item), std::move(payload));
   }
   Receive(shard, outcome);
   if (worker.removed && worker.outbox.size() == 0) {
     worker.link.Close();
-    worker.ring = {};
+    worker.ring.Close();
     // A connection to an address that is named again knows nothing of this one.
     worker.outbox.Disconnected();
     if (worker.live) SetLive(shard, false);
@@ -390,11 +433,11 @@ void Inserter::Impl::Step(std::size_t shard) {
     worker.link.Open(Encode({.message = std::move(hello)}));
   }
   while (worker.live && worker.outbox.MaySend() && worker.link.outbox_size() < kWaitingMessages) {
-    for (auto& message : worker.outbox.SendNext(kItemsInMessage, outcome)) {
-      worker.link.Send(Encode(std::move(message), worker.ring.writer()));
+    const auto ring = worker.ring.blocks();
+    for (auto& message : worker.outbox.SendNext(kItemsInMessage, outcome, ring.get())) {
+      worker.link.Send(Encode(std::move(message)));
     }
   }
-  outcome.shared_bytes += worker.ring.TakeShared();
   resent_.Increment(static_cast<double>(worker.outbox.resent_total() - worker.resent_total));
   worker.resent_total = worker.outbox.resent_total();
   Settle(shard, outcome);
@@ -404,15 +447,12 @@ void Inserter::Impl::Step(std::size_t shard) {
 void Inserter::Impl::Receive(std::size_t shard, OutboxOutcome& outcome) {
   Worker& worker = *workers_[shard];
   for (const proto::InsertReply& reply : worker.link.TakeReplies()) {
-    if (const absl::Status status = worker.ring.Follow(reply); !status.ok()) {
-      spdlog::warn("event=insert_reply_refused reason={}", runtime::Quoted(status.ToString()));
-      worker.link.Cancel();
-      break;
-    }
+    worker.ring.Follow(reply);
     worker.outbox.Handle(reply, outcome);
     if (!worker.live) SetLive(shard, true);
   }
   if (const auto end = worker.link.TakeEnd(clock_.Now())) {
+    worker.ring.Close();
     worker.outbox.Disconnected();
     if (worker.live || !absl::IsUnavailable(*end)) {
       spdlog::warn("event=insert_stream_end reason={}", runtime::Quoted(end->ToString()));
@@ -487,13 +527,11 @@ absl::StatusOr<std::unique_ptr<Inserter>> Inserter::Create(InserterOptions optio
       std::make_unique<Impl>(std::move(options), std::move(list), provider, metrics, clock)));
 }
 
-absl::Status Inserter::TryInsert(proto::Item&& item) {
-  ChunkedItem whole{.item = std::move(item)};
-  absl::Status status = impl_->TryInsert(whole);
-  if (!status.ok()) item = std::move(whole.item);
-  return status;
+absl::Status Inserter::TryInsert(proto::Item&& item) { return impl_->TryInsert(item, nullptr); }
+absl::Status Inserter::TryInsert(proto::Item&& item, const google::protobuf::MessageLite& payload) {
+  return impl_->TryInsert(item, &payload);
 }
-absl::Status Inserter::TryInsert(ChunkedItem&& item) { return impl_->TryInsert(item); }
+absl::Status Inserter::TryInsert(ChunkedItem&& item) { return impl_->TryInsert(item, nullptr); }
 absl::StatusOr<std::string> Inserter::StateSignature(const std::string& text) {
   return impl_->StateSignature(text);
 }

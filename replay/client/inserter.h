@@ -18,6 +18,8 @@
 // caller.
 #pragma once
 
+#include <google/protobuf/message_lite.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -80,8 +82,9 @@ class Inserter {
   // Drops the items that are not acknowledged.
   ~Inserter();
 
-  // Takes an item whose unroll is whole, or one with its chunks, and returns OK. With any other
-  // status the item is unchanged:
+  // Takes an item whose unroll is whole, or one with its chunks, and returns OK. The item has its
+  // payload, or `payload` is serialised in its place, for a shard on this host into the memory from
+  // which it reads. With any other status the item is unchanged:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
   //   INVALID_ARGUMENT    its payload or a chunk is larger than max_item_bytes, it has no id, table
   //                       or payload, its chunk_keys do not name its chunks, or it names a
@@ -89,6 +92,7 @@ class Inserter {
   //   CANCELLED           the inserter is draining.
   // content_keys names only the contents of the rows: the candidates of a catalog are sent with it.
   absl::Status TryInsert(proto::Item&& item);
+  absl::Status TryInsert(proto::Item&& item, const google::protobuf::MessageLite& payload);
   absl::Status TryInsert(ChunkedItem&& item);
 
   // States the signature of items that are to be inserted (replay/signature.h), and returns the key

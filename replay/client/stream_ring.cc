@@ -18,27 +18,25 @@ void Report(const std::string& shard, const absl::Status& status) {
 }  // namespace
 
 void InsertRing::Offer(const std::string& shard, proto::InsertHello& hello) {
-  *this = {};
+  Close();
   if (!IsOnThisHost(shard)) return;
-  auto writer = RingWriter::Create(kRingBytes);
-  if (!writer.ok()) {
-    Report(shard, writer.status());
+  auto made = BlockRing::Create(kRingBytes);
+  if (!made.ok()) {
+    Report(shard, made.status());
     return;
   }
-  writer_ = *std::move(writer);
-  *hello.mutable_ring() = writer_->address();
+  blocks_ = *std::move(made);
+  *hello.mutable_ring() = blocks_->address();
 }
 
-absl::Status InsertRing::Follow(const proto::InsertReply& reply) {
-  if (writer_ == nullptr) return absl::OkStatus();
-  reads_ = reads_ || reply.welcome().reads_ring();
-  return reads_ ? writer_->Free(reply.ring_position()) : absl::OkStatus();
+void InsertRing::Follow(const proto::InsertReply& reply) {
+  reads_ = reads_ || (blocks_ != nullptr && reply.welcome().reads_ring());
 }
 
-std::uint64_t InsertRing::TakeShared() {
-  if (writer_ == nullptr) return 0;
-  const std::uint64_t total = writer_->written_total();
-  return total - std::exchange(taken_, total);
+void InsertRing::Close() {
+  if (blocks_ != nullptr) blocks_->Close();
+  blocks_ = nullptr;
+  reads_ = false;
 }
 
 void SampleRing::Ask(const std::string& shard, proto::SampleHello& hello) {

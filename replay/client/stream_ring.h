@@ -12,28 +12,26 @@
 
 #include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
+#include "replay/client/block_ring.h"
 #include "replay/shared_ring.h"
 
 namespace shoal::replay::client {
 
-// Writes the payloads of one inserting stream.
+// Has the payloads of one inserting stream.
 class InsertRing {
  public:
-  // Makes a ring for a stream to a shard at this address, and puts its address into `hello`.
+  // Makes a ring for a new stream to a shard at this address, and puts its address into `hello`.
   void Offer(const std::string& shard, proto::InsertHello& hello);
-  // Takes from a reply whether the shard reads the ring, and what of it is free. Returns
-  // INVALID_ARGUMENT if that cannot be.
-  absl::Status Follow(const proto::InsertReply& reply);
+  // Takes from a reply whether the shard reads the ring.
+  void Follow(const proto::InsertReply& reply);
+  // The stream has ended, and with it what was said of the ring.
+  void Close();
   // Null while the shard does not read it.
-  RingWriter* writer() const { return reads_ ? writer_.get() : nullptr; }
-  // Returns the bytes of payloads that went through the ring since the last call.
-  std::uint64_t TakeShared();
+  std::shared_ptr<BlockRing> blocks() const { return reads_ ? blocks_ : nullptr; }
 
  private:
-  std::unique_ptr<RingWriter> writer_;
+  std::shared_ptr<BlockRing> blocks_;
   bool reads_ = false;
-  // The bytes that TakeShared has returned.
-  std::uint64_t taken_ = 0;
 };
 
 // Reads the payloads of one sampling stream.

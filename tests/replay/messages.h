@@ -48,13 +48,18 @@ inline proto::Overlay OverlayOf(const std::string& base, const std::string& appe
   return overlay;
 }
 
-inline proto::Item ItemOf(std::uint64_t environment, std::uint64_t step = 0,
-                          std::size_t padding = 0) {
+inline proto::Unroll UnrollOf(std::uint64_t environment, std::size_t padding = 0) {
   proto::Unroll unroll;
   unroll.mutable_id()->set_environment_id(environment);
   unroll.mutable_id()->set_incarnation(1);
   unroll.set_length(1);
   unroll.set_encoder_version(std::string(padding, 'x'));
+  return unroll;
+}
+
+inline proto::Item ItemOf(std::uint64_t environment, std::uint64_t step = 0,
+                          std::size_t padding = 0) {
+  const proto::Unroll unroll = UnrollOf(environment, padding);
   proto::Item item;
   *item.mutable_id() = unroll.id();
   item.set_table("unrolls");

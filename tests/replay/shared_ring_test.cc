@@ -70,7 +70,6 @@ TEST_CASE("what is written to a ring is read whole, however often it goes round"
     written.pop_front();
   }
   REQUIRE(full > 100);
-  REQUIRE(ends.writer->written_total() == total);
   REQUIRE(total > 100 * kCapacity);
 }
 
@@ -121,8 +120,9 @@ TEST_CASE("nothing outside a ring can be read, whatever the peer says") {
     REQUIRE(ends.reader->position() == 0);
   }
   REQUIRE(ends.reader->Read(SpanOf(500, 100)).ok());
-  // What was read may be overwritten.
+  // What was read may be overwritten, where the reader frees it.
   REQUIRE(absl::IsInvalidArgument(ends.reader->Read(SpanOf(599, 1)).status()));
+  REQUIRE(ends.reader->View(SpanOf(599, 1)).ok());
   REQUIRE(ends.reader->Read(SpanOf(7 * kCapacity, kCapacity)).ok());
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("payloads for which a ring has room go there, and the others with the 
   const auto reader = RingReader::Open((*writer)->address());
   REQUIRE(reader.ok());
   std::vector<std::string> payloads;
-  Outgoing<proto::InsertRequest> outgoing;
+  Outgoing<proto::SampleReply> outgoing;
   for (std::uint64_t i = 0; i < 4; ++i) {
     proto::Item item = ItemOf(i, 0, i == 0 ? 10 : kPayload);
     payloads.push_back(item.payload());
@@ -188,16 +188,16 @@ TEST_CASE("payloads for which a ring has room go there, and the others with the 
       outgoing.payloads.resize(i + 1);
       outgoing.payloads[i] = {.bytes = *payload, .owner = payload};
     }
-    *outgoing.message.add_items() = std::move(item);
+    *outgoing.message.add_items()->mutable_item() = std::move(item);
   }
   grpc::ByteBuffer buffer = Encode(std::move(outgoing), writer->get());
-  proto::InsertRequest read;
+  proto::SampleReply read;
   grpc::ProtoBufferReader stream(&buffer);
   REQUIRE(read.ParseFromZeroCopyStream(&stream));
   REQUIRE(read.items_size() == 4);
   int shared = 0;
   for (int i = 0; i < 4; ++i) {
-    const proto::Item& item = read.items(i);
+    const proto::Item& item = read.items(i).item();
     if (!item.has_shared_payload()) {
       REQUIRE(item.payload() == payloads[static_cast<std::size_t>(i)]);
       continue;

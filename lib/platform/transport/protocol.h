@@ -11,7 +11,7 @@
 
 namespace shoal::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 // Returns FAILED_PRECONDITION when `version` is not this process's: "<peer> speaks protocol 7, this
 // <self> speaks 2: ...". `peer` is the name by which a person would look for it ("inference server

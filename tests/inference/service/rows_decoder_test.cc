@@ -298,13 +298,13 @@ TEST_CASE("An unroll becomes an item that names what it uses") {
   unroll.catalog_keys = {content::KeyOf("b")};
   const std::vector<float> reward = {2};
   unroll.step_columns.push_back({"reward", runtime::Tensor::Of<float>({1}, reward)});
-  const proto::Item item = ItemOf(unroll, {.table = "unrolls", .encoder_version = "lexical-1"});
+  const UnrollDestination to = {.table = "unrolls", .encoder_version = "lexical-1"};
+  const proto::Item item = HeadOf(unroll, to);
   REQUIRE(item.table() == "unrolls");
   REQUIRE(item.newest_version().step() == 4);
   REQUIRE(item.content_keys(0) == std::string(content::KeyOf("a").AsBytes()));
   REQUIRE(item.catalog_keys(0) == std::string(content::KeyOf("b").AsBytes()));
-  proto::Unroll payload;
-  REQUIRE(payload.ParseFromString(item.payload()));
+  const proto::Unroll payload = WholeOf(unroll, to);
   REQUIRE(payload.id().environment_id() == 5);
   REQUIRE(payload.encoder_version() == "lexical-1");
   REQUIRE(payload.step_columns(0).name() == "reward");

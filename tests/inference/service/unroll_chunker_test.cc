@@ -37,7 +37,8 @@ Identity IdentityOf(const proto::UnrollId& id) {
 class Comparison {
  public:
   void Expect(const Unroll& unroll) {
-    proto::Item whole = ItemOf(unroll, kTo);
+    proto::Item whole = HeadOf(unroll, kTo);
+    WholeOf(unroll, kTo).SerializeToString(whole.mutable_payload());
     const Identity identity = IdentityOf(whole.id());
     REQUIRE(expected_.emplace(identity, std::move(whole)).second);
   }

@@ -146,6 +146,49 @@ TEST_CASE("a large payload is handed on as often as it is sent, and never copied
   REQUIRE(last[0].payloads[0].bytes == payload);
 }
 
+TEST_CASE(
+    "a large payload is in the ring of the connection, and the same place when it goes again") {
+  FakeProvider provider;
+  InsertOutbox outbox(provider);
+  OutboxOutcome outcome;
+  const proto::Unroll unroll = UnrollOf(0, 2 * kReferencedBytes);
+  const std::size_t bytes = unroll.ByteSizeLong();
+  auto ring = *BlockRing::Create(3 * bytes);
+  proto::Item head = ItemOf(0);
+  head.clear_payload();
+  outbox.Add({head}, Place(unroll, bytes, ring.get()));
+  outbox.Add({ItemOf(1, 0, 2 * kReferencedBytes)});
+  std::vector<std::uint64_t> places;
+  for (int round = 0; round < 2; ++round) {
+    outbox.Handle(Credit(8), outcome);
+    const Messages messages = outbox.SendNext(64, outcome, ring.get());
+    REQUIRE(messages[0].payloads.empty());
+    const auto reader = *RingReader::Open(ring->address());
+    for (const proto::Item& item : messages[0].message.items()) {
+      REQUIRE(item.payload().empty());
+      REQUIRE(*reader->View(item.shared_payload()) ==
+              UnrollOf(item.id().environment_id(), 2 * kReferencedBytes).SerializeAsString());
+      places.push_back(item.shared_payload().position());
+    }
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      outbox.Handle(Answer(ItemOf(i), absl::StatusCode::kResourceExhausted, 8), outcome);
+    }
+  }
+  REQUIRE(places == std::vector<std::uint64_t>{places[0], places[1], places[0], places[1]});
+  REQUIRE(outcome.shared_bytes >= 4 * bytes);
+
+  // The next connection has a ring with room for one of them.
+  outbox.Disconnected();
+  ring = *BlockRing::Create(bytes);
+  outbox.Handle(Credit(8), outcome);
+  const Messages messages = outbox.SendNext(64, outcome, ring.get());
+  REQUIRE(messages[0].message.items(0).has_shared_payload());
+  REQUIRE_FALSE(messages[0].message.items(1).has_shared_payload());
+  REQUIRE(messages[0].payloads[1].bytes == UnrollOf(1, 2 * kReferencedBytes).SerializeAsString());
+  outbox.Handle(Answer(ItemOf(0), absl::StatusCode::kOk, 8), outcome);
+  REQUIRE(ring->Allocate(bytes) != nullptr);
+}
+
 TEST_CASE("contents go once a connection, candidates before their catalog, base before overlay") {
   FakeProvider provider;
   const proto::Catalog catalog = CatalogOf({KeyBytes("a"), KeyBytes("b")});
