@@ -41,9 +41,10 @@ struct Outgoing {
 };
 
 // Return what gRPC sends. The buffer keeps the owners of the payloads until it is freed. Each item
-// is at most 2 GiB. Payloads for which `ring` has room are written there, and the message only says
-// where; null is a ring without room.
+// is at most 2 GiB.
 grpc::ByteBuffer Encode(Outgoing<proto::InsertRequest> outgoing);
+// Payloads for which `ring` has room are written there, and the message only says where; null is a
+// ring without room.
 grpc::ByteBuffer Encode(Outgoing<proto::SampleReply> outgoing, RingWriter* ring = nullptr);
 
 }  // namespace shoal::replay

@@ -38,8 +38,9 @@ struct OutboxOutcome {
   std::size_t without_content = 0;
   // The bytes of all these items, see BytesOf.
   std::size_t bytes = 0;
-  // The bytes of payloads that went through shared memory.
+  // The bytes of payloads that went through shared memory, and of those that were copied there now.
   std::uint64_t shared_bytes = 0;
+  std::uint64_t copied_bytes = 0;
 
   std::size_t left() const { return acknowledged + refused + without_content; }
 };

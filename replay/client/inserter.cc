@@ -87,7 +87,8 @@ class Inserter::Impl {
     prometheus::Gauge* live;
   };
 
-  absl::Status Check(const ChunkedItem& whole, std::size_t payload_bytes) const;
+  absl::Status Check(const ChunkedItem& whole, const google::protobuf::MessageLite* payload,
+                     std::size_t payload_bytes) const;
   // Chooses a shard for an item of so many bytes and counts it there.
   absl::StatusOr<std::size_t> ChooseLocked(const ChunkedItem& item, std::size_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -229,8 +230,13 @@ Inserter::Impl::~Impl() {
   for (auto& worker : workers_) worker->link.Close();
 }
 
-absl::Status Inserter::Impl::Check(const ChunkedItem& whole, std::size_t payload_bytes) const {
+absl::Status Inserter::Impl::Check(const ChunkedItem& whole,
+                                   const google::protobuf::MessageLite* payload,
+                                   std::size_t payload_bytes) const {
   const proto::Item& item = whole.item;
+  if (payload != nullptr && !item.payload().empty()) {
+    return runtime::InvalidArgument("the item has a payload besides the one that is given with it");
+  }
   if (!item.has_id() || item.table().empty() || payload_bytes == 0) {
     return runtime::InvalidArgument("an item needs id, table and payload");
   }
@@ -253,7 +259,7 @@ absl::Status Inserter::Impl::TryInsert(ChunkedItem& item,
                                        const google::protobuf::MessageLite* payload) {
   const std::size_t payload_bytes =
       payload == nullptr ? item.item.payload().size() : payload->ByteSizeLong();
-  SHOAL_RETURN_IF_ERROR(Check(item, payload_bytes));
+  SHOAL_RETURN_IF_ERROR(Check(item, payload, payload_bytes));
   std::size_t shard = 0;
   std::shared_ptr<BlockRing> ring;
   {
@@ -404,11 +410,13 @@ void Inserter::Impl::Run() {
 void Inserter::Impl::Step(std::size_t shard) {
   Worker& worker = *workers_[shard];
   OutboxOutcome outcome;
+  std::size_t placed = 0;
   {
     std::deque<Incoming> incoming;
     {
       const runtime::MutexLock lock(mutex_);
       incoming.swap(placed_[shard].incoming);
+      placed = placed_[shard].items;
       if (worker.outbox.signatures().size() < signatures_.size()) {
         worker.outbox.SetSignatures(signatures_);
       }
@@ -416,7 +424,8 @@ void Inserter::Impl::Step(std::size_t shard) {
     for (auto& [item, payload] : incoming) worker.outbox.Add(std::move(item), std::move(payload));
   }
   Receive(shard, outcome);
-  if (worker.removed && worker.outbox.size() == 0) {
+  // An item that was placed before the shard was removed may still be on its way to `incoming`.
+  if (worker.removed && placed == outcome.left()) {
     worker.link.Close();
     worker.ring.Close();
     // A connection to an address that is named again knows nothing of this one.
@@ -480,6 +489,7 @@ void Inserter::Impl::Settle(std::size_t shard, const OutboxOutcome& outcome) {
   stats_.acknowledged_total += outcome.acknowledged;
   stats_.dropped_total += outcome.refused + outcome.without_content;
   stats_.shared_bytes_total += outcome.shared_bytes;
+  stats_.copied_bytes_total += outcome.copied_bytes;
   shard_metrics_[shard].waiting->Set(static_cast<double>(placed.items));
   if (outcome.left() > 0) settled_.NotifyAll();
 }

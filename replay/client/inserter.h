@@ -67,6 +67,9 @@ struct InserterStats {
   std::uint64_t dropped_total = 0;
   // The bytes of payloads that went through shared memory, those that were sent again included.
   std::uint64_t shared_bytes_total = 0;
+  // The bytes of payloads that were copied there when it was their turn, because there was no room
+  // before, or because they were given as bytes.
+  std::uint64_t copied_bytes_total = 0;
   // The number of items in the outboxes now.
   std::size_t waiting = 0;
   std::size_t live_shards = 0;
@@ -87,10 +90,11 @@ class Inserter {
   // which it reads. With any other status the item is unchanged:
   //   RESOURCE_EXHAUSTED  every live outbox is full, or no shard is live: wait for `on_space`.
   //   INVALID_ARGUMENT    its payload or a chunk is larger than max_item_bytes, it has no id, table
-  //                       or payload, its chunk_keys do not name its chunks, or it names a
-  //                       signature that was not stated.
+  //                       or payload, or two payloads, its chunk_keys do not name its chunks, or it
+  //                       names a signature that was not stated.
   //   CANCELLED           the inserter is draining.
   // content_keys names only the contents of the rows: the candidates of a catalog are sent with it.
+  // No two items that wait at the same time have the same id.
   absl::Status TryInsert(proto::Item&& item);
   absl::Status TryInsert(proto::Item&& item, const google::protobuf::MessageLite& payload);
   absl::Status TryInsert(ChunkedItem&& item);

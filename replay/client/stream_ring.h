@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's ends of the rings (replay/shared_ring.h) of its streams. A stream has a ring if its
 // shard is on this host, as far as the address tells, and if both ends could open it. Each stream
-// has a ring of its own, so what an earlier stream had in flight is of no concern.
+// has a ring of its own, so that a late message of an earlier stream finds what was there.
 //
-// They belong to the client's one thread.
+// They belong to the client's one thread, but for the blocks of an InsertRing, which any thread may
+// have.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "replay/client/stream_ring.h"
 #include "replay/outgoing.h"
 #include "replay/shared_ring.h"
 #include "tests/doubles/eventually.h"
@@ -48,6 +49,9 @@ TEST_CASE("large payloads go through shared memory where the shard is on this ho
   REQUIRE(doubles::Eventually(
       [&] { return clients.inserter->stats().shared_bytes_total > kItems * kLarge; }));
   REQUIRE(clients.sampler->stats().shared_bytes_total > (kItems - 20) * kLarge);
+  // Messages were serialised there.
+  REQUIRE(clients.inserter->stats().copied_bytes_total > (kItems / 2 - 1) * kLarge);
+  REQUIRE(clients.inserter->stats().copied_bytes_total < (kItems / 2 + 1) * (kLarge + 100));
   const std::uint64_t before = clients.inserter->stats().shared_bytes_total;
   PassThrough(clients, kItems + 1, kItems + 10, 10);
   REQUIRE(clients.inserter->stats().shared_bytes_total == before);
@@ -87,6 +91,61 @@ TEST_CASE("a shard that starts anew has other rings") {
   PassThrough(clients, 21, 40, kLarge);
   REQUIRE(clients.inserter->stats().shared_bytes_total > inserted + 19 * kLarge);
   REQUIRE(clients.sampler->stats().shared_bytes_total > sampled);
+}
+
+TEST_CASE("what a shard has not answered comes whole to its successor, out of the ring before") {
+  const doubles::TemporaryFolder folder;
+  const std::string address = "unix:" + folder.At("shard");
+  constexpr std::size_t kTaken = 4;
+  constexpr std::size_t kItems = 20;
+  auto server = std::make_optional<ShardServer>(TableOptions{.max_size = kTaken},
+                                                InsertStreamOptions{}, address);
+  Clients clients({address}, {.samples = false});
+  REQUIRE(doubles::Eventually([&] { return clients.inserter->stats().live_shards == 1; }));
+  for (std::uint64_t number = 0; number < kItems; ++number) {
+    proto::Item item = ItemOf(number);
+    item.clear_payload();
+    REQUIRE(clients.inserter->TryInsert(std::move(item), UnrollOf(number, kLarge)).ok());
+  }
+  REQUIRE(
+      doubles::Eventually([&] { return clients.inserter->stats().acknowledged_total == kTaken; }));
+  REQUIRE(clients.inserter->stats().copied_bytes_total == 0);
+  server.reset();
+  server.emplace(TableOptions{}, InsertStreamOptions{}, address);
+  const Clients readers({address});
+  for (std::size_t i = kTaken; i < kItems; ++i) {
+    const auto sampled = readers.sampler->Next(kPatience);
+    REQUIRE(sampled.ok());
+    REQUIRE(sampled->unroll.SerializeAsString() ==
+            UnrollOf(sampled->unroll.id().environment_id(), kLarge).SerializeAsString());
+  }
+  REQUIRE(clients.inserter->Drain(kPatience).ok());
+  REQUIRE(clients.inserter->stats().copied_bytes_total > (kItems - kTaken) * kLarge);
+}
+
+TEST_CASE("a stream's ring gives no blocks once the stream has ended") {
+  client::InsertRing ring;
+  proto::InsertHello hello;
+  ring.Offer("unix:/tmp/shard", hello);
+  REQUIRE(hello.has_ring());
+  REQUIRE(ring.blocks() == nullptr);
+  proto::InsertReply reply;
+  reply.mutable_welcome()->set_reads_ring(true);
+  ring.Follow(reply);
+  const auto blocks = ring.blocks();
+  REQUIRE(blocks->Allocate(100) != nullptr);
+  ring.Close();
+  REQUIRE(ring.blocks() == nullptr);
+  REQUIRE(blocks->Allocate(100) == nullptr);
+  proto::InsertHello other;
+  ring.Offer("10.0.0.1:7000", other);
+  REQUIRE_FALSE(other.has_ring());
+}
+
+TEST_CASE("an item with two payloads is refused") {
+  const ShardServer server;
+  Clients clients({server.address()}, {.samples = false});
+  REQUIRE(absl::IsInvalidArgument(clients.inserter->TryInsert(ItemOf(1), UnrollOf(1))));
 }
 
 // An insert stream over a socket in the file system, whose hello offers this ring.
