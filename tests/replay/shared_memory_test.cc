@@ -2,6 +2,7 @@
 // Large payloads between clients and a shard of the same host, through rings.
 #include <catch2/catch.hpp>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "replay/client/stream_ring.h"
@@ -113,12 +114,15 @@ TEST_CASE("what a shard has not answered comes whole to its successor, out of th
   server.reset();
   server.emplace(TableOptions{}, InsertStreamOptions{}, address);
   const Clients readers({address});
+  std::set<std::uint64_t> came;
   for (std::size_t i = kTaken; i < kItems; ++i) {
     const auto sampled = readers.sampler->Next(kPatience);
     REQUIRE(sampled.ok());
+    REQUIRE(came.insert(sampled->unroll.id().environment_id()).second);
     REQUIRE(sampled->unroll.SerializeAsString() ==
             UnrollOf(sampled->unroll.id().environment_id(), kLarge).SerializeAsString());
   }
+  REQUIRE(*came.begin() == kTaken);
   REQUIRE(clients.inserter->Drain(kPatience).ok());
   REQUIRE(clients.inserter->stats().copied_bytes_total > (kItems - kTaken) * kLarge);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "replay/client/block_ring.h"
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -79,11 +82,13 @@ TEST_CASE("threads have blocks of their own") {
   const auto ring = NewRing();
   std::vector<runtime::Thread> threads;
   std::atomic<int> spoilt = 0;
+  std::atomic<int> given = 0;
   for (char mark = 'a'; mark < 'e'; ++mark) {
-    threads.emplace_back("test", [&ring, &spoilt, mark] {
+    threads.emplace_back("test", [&ring, &spoilt, &given, mark] {
       for (int i = 0; i < 5000; ++i) {
         const auto block = ring->Allocate(1000);
         if (block == nullptr) continue;
+        ++given;
         std::fill_n(block->data(), 1000, mark);
         if (block->bytes() != std::string(1000, mark)) ++spoilt;
       }
@@ -91,6 +96,7 @@ TEST_CASE("threads have blocks of their own") {
   }
   for (runtime::Thread& thread : threads) thread.Join();
   REQUIRE(spoilt == 0);
+  REQUIRE(given > 5000);
   REQUIRE(ring->Allocate(kCapacity) != nullptr);
 }
 
