@@ -32,7 +32,7 @@ class BufferBuilder {
     copied_.append(head.begin(), head.begin() + (end - head.data()));
   }
   void Add(const google::protobuf::MessageLite& message) { message.AppendToString(&copied_); }
-  void Add(const proto::Item& item, const SharedBytes& payload) {
+  void Add(const proto::Item& item, const runtime::SharedBytes& payload) {
     Add(static_cast<const google::protobuf::MessageLite&>(item));
     Begin(proto::Item::kPayloadFieldNumber, payload.bytes.size());
     Flush();
@@ -51,7 +51,7 @@ class BufferBuilder {
     const auto bytes = std::make_shared<const std::string>(std::exchange(copied_, {}));
     Refer({.bytes = *bytes, .owner = bytes});
   }
-  void Refer(const SharedBytes& shared) {
+  void Refer(const runtime::SharedBytes& shared) {
     // The slice never writes to the bytes.
     slices_.emplace_back(
         const_cast<char*>(shared.bytes.data()), shared.bytes.size(),
@@ -62,16 +62,16 @@ class BufferBuilder {
   std::vector<grpc::Slice> slices_;
 };
 
-std::size_t BytesOf(const proto::Item& item, const SharedBytes& payload) {
+std::size_t BytesOf(const proto::Item& item, const runtime::SharedBytes& payload) {
   return item.ByteSizeLong() + FieldBytes(proto::Item::kPayloadFieldNumber, payload.bytes.size());
 }
 
-void AddItem(const proto::Item& item, const SharedBytes& payload, BufferBuilder& out) {
+void AddItem(const proto::Item& item, const runtime::SharedBytes& payload, BufferBuilder& out) {
   out.Begin(proto::InsertRequest::kItemsFieldNumber, BytesOf(item, payload));
   out.Add(item, payload);
 }
 
-void AddItem(proto::SampledItem& sampled, const SharedBytes& payload, BufferBuilder& out) {
+void AddItem(proto::SampledItem& sampled, const runtime::SharedBytes& payload, BufferBuilder& out) {
   const std::unique_ptr<const proto::Item> item(sampled.release_item());
   const std::size_t bytes = BytesOf(*item, payload);
   out.Begin(proto::SampleReply::kItemsFieldNumber,
@@ -84,7 +84,7 @@ void AddItem(proto::SampledItem& sampled, const SharedBytes& payload, BufferBuil
 // Moves payloads to the ring while it has room.
 void Share(Outgoing<proto::SampleReply>& outgoing, RingWriter& ring) {
   for (std::size_t i = 0; i < outgoing.payloads.size(); ++i) {
-    SharedBytes& payload = outgoing.payloads[i];
+    runtime::SharedBytes& payload = outgoing.payloads[i];
     if (payload.bytes.empty()) continue;
     std::optional<proto::RingSpan> span = ring.Write(payload.bytes);
     if (!span) return;
@@ -110,7 +110,7 @@ grpc::ByteBuffer EncodeMessage(Outgoing<Message>& outgoing) {
   builder.Add(outgoing.message);
   for (std::size_t i = 0; i < outgoing.payloads.size(); ++i) {
     auto& item = items[static_cast<int>(i)];
-    const SharedBytes& payload = outgoing.payloads[i];
+    const runtime::SharedBytes& payload = outgoing.payloads[i];
     if (payload.bytes.empty()) {
       builder.Begin(Message::kItemsFieldNumber, item.ByteSizeLong());
       builder.Add(item);

@@ -11,10 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string_view>
 #include <vector>
 
+#include "platform/runtime/large_memory.h"
 #include "proto/replay.pb.h"
 #include "replay/shared_ring.h"
 
@@ -26,18 +25,12 @@ inline constexpr std::size_t kReferencedBytes = std::size_t{16} << 10;
 // Returns what stands on the wire before a field that has a length: a message, text or bytes.
 std::uint32_t TagOf(int field);
 
-// Bytes that live as long as `owner`, and never change meanwhile.
-struct SharedBytes {
-  std::string_view bytes = {};
-  std::shared_ptr<const void> owner = nullptr;
-};
-
 template <typename Message>
 struct Outgoing {
   Message message = {};
   // The payloads of the message's items, by their index. An item without one here, or with an empty
-  // one, has its payload in the message.
-  std::vector<SharedBytes> payloads = {};
+  // one, has its payload in the message. They never change.
+  std::vector<runtime::SharedBytes> payloads = {};
 };
 
 // Return what gRPC sends. The buffer keeps the owners of the payloads until it is freed. Each item

@@ -225,9 +225,9 @@ void InsertOutbox::AddItem(Entry& entry, BlockRing* ring, Messages& out, OutboxO
   item = entry.whole.item;
   PlacedPayload& payload = entry.payload;
   if (payload.size() == 0) return;
-  const RingBlock* const before = payload.block.get();
-  if (ring != nullptr && MoveTo(*ring, payload)) {
-    if (payload.block.get() != before) outcome.copied_bytes += payload.size();
+  const auto copied = ring == nullptr ? std::nullopt : MoveTo(*ring, payload);
+  if (copied) {
+    outcome.copied_bytes += *copied;
     *item.mutable_shared_payload() = payload.block->span();
     outcome.shared_bytes += payload.size();
     return;

@@ -35,13 +35,13 @@ PlacedPayload Place(std::unique_ptr<const std::string> payload) {
   return {.memory = {.bytes = *own, .owner = own}};
 }
 
-bool MoveTo(BlockRing& ring, PlacedPayload& payload) {
-  if (payload.block != nullptr && payload.block->ring() == &ring) return true;
+std::optional<std::size_t> MoveTo(BlockRing& ring, PlacedPayload& payload) {
+  if (payload.block != nullptr && payload.block->ring() == &ring) return 0;
   std::shared_ptr<RingBlock> block = ring.Allocate(payload.size());
-  if (block == nullptr) return false;
+  if (block == nullptr) return std::nullopt;
   payload.memory.bytes.copy(block->data(), payload.size());
   payload = InBlock(std::move(block));
-  return true;
+  return payload.size();
 }
 
 }  // namespace shoal::replay::client

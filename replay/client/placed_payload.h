@@ -7,10 +7,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "platform/runtime/large_memory.h"
 #include "replay/client/block_ring.h"
-#include "replay/outgoing.h"
 
 namespace shoal::replay::client {
 
@@ -18,7 +19,7 @@ struct PlacedPayload {
   std::size_t size() const { return memory.bytes.size(); }
 
   // Empty where the payload is in the item.
-  SharedBytes memory = {};
+  runtime::SharedBytes memory = {};
   // The block that this memory is, or null.
   std::shared_ptr<const RingBlock> block = nullptr;
 };
@@ -28,7 +29,8 @@ struct PlacedPayload {
 PlacedPayload Place(const google::protobuf::MessageLite& payload, std::size_t bytes,
                     BlockRing* ring);
 PlacedPayload Place(std::unique_ptr<const std::string> payload);
-// Copies the payload into `ring` if it is not there and there is room. Returns whether it is there.
-bool MoveTo(BlockRing& ring, PlacedPayload& payload);
+// Copies the payload into `ring` if it is not there. Returns the number of bytes that were copied,
+// or nothing if there is no room for it.
+std::optional<std::size_t> MoveTo(BlockRing& ring, PlacedPayload& payload);
 
 }  // namespace shoal::replay::client

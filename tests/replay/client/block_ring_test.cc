@@ -109,11 +109,11 @@ TEST_CASE("a payload is serialised where there is room for it, and moves to anot
   REQUIRE(payload.block != nullptr);
   REQUIRE(payload.memory.bytes == bytes);
   const char* const place = payload.memory.bytes.data();
-  REQUIRE(MoveTo(*ring, payload));
+  REQUIRE(MoveTo(*ring, payload) == 0);
   REQUIRE(payload.memory.bytes.data() == place);
 
   const auto next = NewRing();
-  REQUIRE(MoveTo(*next, payload));
+  REQUIRE(MoveTo(*next, payload) == size);
   REQUIRE(payload.block->ring() == next.get());
   REQUIRE(payload.memory.bytes == bytes);
   REQUIRE(ring->Allocate(kCapacity) != nullptr);
@@ -124,7 +124,7 @@ TEST_CASE("a payload is serialised where there is room for it, and moves to anot
     PlacedPayload apart = Place(unroll, size, none);
     REQUIRE(apart.block == nullptr);
     REQUIRE(apart.memory.bytes == bytes);
-    REQUIRE_FALSE(MoveTo(*full, apart));
+    REQUIRE(MoveTo(*full, apart) == std::nullopt);
     REQUIRE(apart.memory.bytes == bytes);
   }
 }
