@@ -20,6 +20,12 @@ void Report(const std::string& shard, const absl::Status& status) {
 void InsertRing::Offer(const std::string& shard, proto::InsertHello& hello) {
   Close();
   if (!IsOnThisHost(shard)) return;
+  std::erase_if(earlier_, [](const auto& ring) { return ring.expired(); });
+  if (earlier_.size() >= kMostEarlier) {
+    Report(shard, runtime::ResourceExhausted("items that are not acknowledged keep those of " +
+                                             std::to_string(kMostEarlier) + " earlier streams"));
+    return;
+  }
   auto made = BlockRing::Create(kRingBytes);
   if (!made.ok()) {
     Report(shard, made.status());
@@ -34,7 +40,10 @@ void InsertRing::Follow(const proto::InsertReply& reply) {
 }
 
 void InsertRing::Close() {
-  if (blocks_ != nullptr) blocks_->Close();
+  if (blocks_ != nullptr) {
+    blocks_->Close();
+    earlier_.push_back(blocks_);
+  }
   blocks_ = nullptr;
   reads_ = false;
 }

@@ -7,9 +7,11 @@
 // have.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "platform/runtime/status.h"
 #include "proto/replay.pb.h"
@@ -21,7 +23,12 @@ namespace shoal::replay::client {
 // Has the payloads of one inserting stream.
 class InsertRing {
  public:
+  // The most rings of earlier streams that may be there when one is made. They are there as long as
+  // their blocks, which may be long where one connection after another breaks.
+  static constexpr std::size_t kMostEarlier = 3;
+
   // Makes a ring for a new stream to a shard at this address, and puts its address into `hello`.
+  // With kMostEarlier earlier ones the stream has none.
   void Offer(const std::string& shard, proto::InsertHello& hello);
   // Takes from a reply whether the shard reads the ring.
   void Follow(const proto::InsertReply& reply);
@@ -33,6 +40,8 @@ class InsertRing {
  private:
   std::shared_ptr<BlockRing> blocks_;
   bool reads_ = false;
+  // Those of earlier streams.
+  std::vector<std::weak_ptr<const BlockRing>> earlier_;
 };
 
 // Reads the payloads of one sampling stream.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large payloads between clients and a shard of the same host, through rings.
 #include <catch2/catch.hpp>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "replay/client/stream_ring.h"
 #include "replay/outgoing.h"
@@ -144,6 +146,29 @@ TEST_CASE("a stream's ring gives no blocks once the stream has ended") {
   proto::InsertHello other;
   ring.Offer("10.0.0.1:7000", other);
   REQUIRE_FALSE(other.has_ring());
+}
+
+TEST_CASE("a stream has no ring while items keep those of three earlier ones") {
+  client::InsertRing ring;
+  std::vector<std::shared_ptr<client::RingBlock>> kept;
+  const auto has_ring = [&ring] {
+    proto::InsertHello hello;
+    ring.Offer("unix:/tmp/shard", hello);
+    return hello.has_ring();
+  };
+  proto::InsertReply reply;
+  reply.mutable_welcome()->set_reads_ring(true);
+  for (std::size_t i = 0; i < client::InsertRing::kMostEarlier; ++i) {
+    // Of many streams whose blocks are all back none counts.
+    for (int many = 0; many < 10; ++many) REQUIRE(has_ring());
+    ring.Follow(reply);
+    kept.push_back(ring.blocks()->Allocate(100));
+  }
+  REQUIRE_FALSE(has_ring());
+  ring.Follow(reply);
+  REQUIRE(ring.blocks() == nullptr);
+  kept.erase(kept.begin() + 1);
+  REQUIRE(has_ring());
 }
 
 TEST_CASE("an item with two payloads is refused") {
