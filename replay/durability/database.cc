@@ -164,9 +164,8 @@ std::string Database::StateOf(std::string_view key) {
 }
 
 absl::Status Database::KeepItemsOf(const std::set<std::string>& tables) {
-  rocksdb::ColumnFamilyHandle* const items = column(Column::kItems);
   const std::unique_ptr<rocksdb::Iterator> iterator(
-      db_->NewIterator(rocksdb::ReadOptions(), items));
+      db_->NewIterator(rocksdb::ReadOptions(), column(Column::kItems)));
   bool deleted = false;
   for (iterator->SeekToFirst(); iterator->Valid();) {
     const std::string_view key = View(iterator->key());
@@ -175,29 +174,35 @@ absl::Status Database::KeepItemsOf(const std::set<std::string>& tables) {
     std::string end = begin;
     end.back() = '\1';
     if (!tables.contains(name)) {
-      const rocksdb::Status status = db_->DeleteRange(rocksdb::WriteOptions(), items, begin, end);
-      if (!status.ok()) return StatusOf(status, directory_);
+      SHOAL_RETURN_IF_ERROR(DeleteRange(Column::kItems, begin, end));
       deleted = true;
     }
     iterator->Seek(end);
   }
-  if (!deleted) return absl::OkStatus();
-  return StatusOf(db_->CompactRange(rocksdb::CompactRangeOptions(), items, nullptr, nullptr),
-                  directory_);
+  return deleted ? Compact(Column::kItems) : absl::OkStatus();
 }
 
 absl::Status Database::DeleteContents() {
-  rocksdb::ColumnFamilyHandle* const contents = column(Column::kContents);
   const std::unique_ptr<rocksdb::Iterator> iterator(
-      db_->NewIterator(rocksdb::ReadOptions(), contents));
+      db_->NewIterator(rocksdb::ReadOptions(), column(Column::kContents)));
   iterator->SeekToFirst();
   if (!iterator->Valid()) return StatusOf(iterator->status(), directory_);
   const std::string begin = ContentRecordKey(0);
   const std::string end(1, static_cast<char>(begin.front() + 1));
-  const rocksdb::Status status = db_->DeleteRange(rocksdb::WriteOptions(), contents, begin, end);
-  if (!status.ok()) return StatusOf(status, directory_);
-  return StatusOf(db_->CompactRange(rocksdb::CompactRangeOptions(), contents, nullptr, nullptr),
+  SHOAL_RETURN_IF_ERROR(DeleteRange(Column::kContents, begin, end));
+  return Compact(Column::kContents);
+}
+
+absl::Status Database::DeleteRange(Column column, const std::string& begin,
+                                   const std::string& end) {
+  return StatusOf(db_->DeleteRange(rocksdb::WriteOptions(), this->column(column), begin, end),
                   directory_);
+}
+
+absl::Status Database::Compact(Column column) {
+  return StatusOf(
+      db_->CompactRange(rocksdb::CompactRangeOptions(), this->column(column), nullptr, nullptr),
+      directory_);
 }
 
 absl::Status Database::Checkpoint(const std::string& directory) {

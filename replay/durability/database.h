@@ -71,6 +71,9 @@ class Database {
  private:
   explicit Database(std::string directory) : directory_(std::move(directory)) {}
 
+  // Deletes the records from `begin` to before `end`, whose disk space Compact gives back.
+  absl::Status DeleteRange(Column column, const std::string& begin, const std::string& end);
+  absl::Status Compact(Column column);
   // Has RocksDB write values anew where too many are garbage, and only there.
   void CollectGarbage();
 

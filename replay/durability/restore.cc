@@ -6,22 +6,16 @@
 #include <string>
 #include <utility>
 
-#include "platform/runtime/log.h"
 #include "replay/durability/records.h"
 #include "replay/durability/reservation.h"
 
 namespace shoal::replay::durability {
 namespace {
 
-void Report(const std::string& table, std::uint64_t key, const absl::Status& status) {
-  spdlog::error("event=record_lost table={} key={} reason={}", runtime::Quoted(table), key,
-                runtime::Quoted(runtime::Message(status)));
-}
-
 // Returns the number of gaps.
 std::uint64_t ReportGaps(const std::string& table, const std::string& what, const Cursor& cursor) {
   for (const std::uint64_t key : cursor.gaps()) {
-    Report(table, key, runtime::DataLoss(what + " from here on cannot be read"));
+    ReportLoss(table, key, runtime::DataLoss(what + " from here on cannot be read"));
   }
   return cursor.gaps().size();
 }
@@ -48,7 +42,7 @@ class TableRestorer {
 
  private:
   void Lose(std::uint64_t key, const absl::Status& status, const std::string& what) {
-    Report(name_, key, runtime::Annotate(status, what));
+    ReportLoss(name_, key, runtime::Annotate(status, what));
     ++restored_.damaged;
   }
 
@@ -133,7 +127,7 @@ class TableRestorer {
               ? RestoreItem(handle, items, rows)
               : runtime::DataLoss(has_item ? "the row is missing" : "the item is missing");
       if (!status.ok()) {
-        Report(name_, handle, status);
+        ReportLoss(name_, handle, status);
         ++lost;
         changes_.Delete(index_, handle);
       }
@@ -187,7 +181,7 @@ std::uint64_t RestoreContents(Database& database, ContentStore& contents, Change
     const absl::Status status =
         content.ok() ? contents.Restore(cursor.number(), *std::move(content)) : content.status();
     if (status.ok()) continue;
-    Report("contents", cursor.number(), status);
+    ReportLoss("contents", cursor.number(), status);
     changes.Evict(cursor.number());
     ++damaged;
   }
