@@ -116,7 +116,8 @@ void ContentStore::RemoveData(const Entry& entry) {
     writing_.erase(entry.data_place);
     writing_bytes_ -= DataBytes(*entry.content);
   }
-  if (entry.data == Place::kDisk) disk_bytes_ -= As<Chunk>(*entry.content)->spilled_bytes;
+  // It is 0 where the data is in memory.
+  disk_bytes_ -= As<Chunk>(*entry.content)->spilled_bytes;
 }
 
 void ContentStore::SpillSome() {
@@ -154,6 +155,36 @@ std::vector<std::shared_ptr<const Content>> ContentStore::DropWritten(std::uint6
   return dropped;
 }
 
+void ContentStore::Lose(const Content& chunk) {
+  const auto found = entries_.find(chunk.key);
+  if (found == entries_.end() || found->second.data != Place::kDisk) return;
+  if (found->second.number == As<Chunk>(chunk)->number) found->second.data = Place::kLost;
+}
+
+absl::Status ContentStore::Recover(Entry& entry, Content&& content) {
+  const std::size_t bytes = DataBytes(content);
+  if (bytes != As<Chunk>(*entry.content)->spilled_bytes) {
+    return runtime::InvalidArgument("chunk " + content.key.ToHex() + " has " +
+                                    std::to_string(bytes) + " bytes, and was there with others");
+  }
+  const Key key = content.key;
+  Use(key);
+  Trim(bytes);
+  Unuse(key);
+  if (ExceedsMemory(bytes)) return RefuseForMemory(content);
+  // What reads the damaged record still must not lose this one.
+  hooks_->OnEvict(entry.number);
+  entry.number = ++last_number_;
+  entry.content = std::make_shared<const Content>(std::move(content));
+  disk_bytes_ -= bytes;
+  const bool tells = tell_ == Tell::kOfAll;
+  PlaceData(entry, tells, tells ? hooks_->OnPut(entry.number, entry.content) : 0);
+  refused_bytes_ = 0;
+  lacks_ = Lack::kNothing;
+  SpillSome();
+  return absl::OkStatus();
+}
+
 absl::Status ContentStore::RefuseForMemory(const Content& content) {
   const std::string memory = std::to_string(options_.memory_bytes) + " bytes of memory";
   if (content.bytes() > options_.memory_bytes) {
@@ -186,6 +217,7 @@ absl::Status ContentStore::Touch(Entry& entry, Content&& content) {
     std::list<Key>& line = Line(*entry.content);
     line.splice(line.end(), line, entry.place);
   }
+  if (entry.data == Place::kLost) return Recover(entry, std::move(content));
   const auto* fresh = As<Embedding>(content);
   if (fresh == nullptr ||
       fresh->encoder_version == As<Embedding>(*entry.content)->encoder_version) {
@@ -256,6 +288,7 @@ bool ContentStore::Has(const Key& key, Kind kind) const {
   if (key.IsZero()) return true;
   const auto found = entries_.find(key);
   if (found == entries_.end()) return false;
+  if (found->second.data == Place::kLost) return false;
   const Content& content = *found->second.content;
   if (As<Embedding>(content) != nullptr) return kind == Kind::kEmbedding;
   return kind == (As<Chunk>(content) != nullptr ? Kind::kChunk : Kind::kList);

@@ -18,7 +18,8 @@
 // may lack its data (Content::spilled), and whoever has it reads that (replay/spill.h). Chunks that
 // came first leave memory first, once the hooks have them on disk. While what is in memory reaches
 // the bound, new contents are refused, and full() is true until the disk has made room. Then
-// waits_for_disk() is true, too, and it is no use to evict what uses contents.
+// waits_for_disk() is true, too, and it is no use to evict what uses contents. A chunk whose data
+// the disk has lost is missing for new items, and whoever puts it again brings its data back.
 //
 // A reader is a stream to a sampler. The store knows which contents each of up to 64 readers was
 // given, and gives a reader again what it has forgotten. An embedding of another encoder version
@@ -109,7 +110,7 @@ class ContentStore {
   explicit ContentStore(const ContentStoreOptions& options) : options_(options) {}
 
   // Stores `content`, which is moved from if the status is OK and unchanged otherwise. A content
-  // that is stored already only counts as just used.
+  // that is stored already only counts as just used, unless its data was lost.
   //   NOT_FOUND           a candidate or base that it names is unknown.
   //   INVALID_ARGUMENT    the key is zero or that of another kind of content; an overlay's base is
   //                       no catalog or lacks a removed index; or the content with its parts is
@@ -156,6 +157,9 @@ class ContentStore {
   // Takes the data of chunks out of memory that the hooks have on disk up to the position
   // `durable`, as far as memory is short, and returns it, so that it can be freed without a lock.
   std::vector<std::shared_ptr<const Content>> DropWritten(std::uint64_t durable);
+  // Notes that the disk has lost the data of this chunk, as it was handed out. Ignores one that has
+  // left or was put again since.
+  void Lose(const Content& chunk);
   // True if it was refused since chunks that are still in memory are to leave it for the disk, and
   // too few have left since.
   bool waits_for_disk() const { return lacks_ == Lack::kDisk; }
@@ -192,6 +196,8 @@ class ContentStore {
     // In memory, and with the hooks.
     kWriting,
     kDisk,
+    // On the disk, where it is damaged.
+    kLost,
   };
 
   struct Entry {
@@ -231,6 +237,8 @@ class ContentStore {
   // Gives chunks to the hooks until those that are not with them fit into memory.
   void SpillSome();
   absl::Status Touch(Entry& entry, Content&& content);
+  // Takes the data of a chunk that was lost.
+  absl::Status Recover(Entry& entry, Content&& content);
   absl::Status Replace(Entry& entry, Content&& content);
   absl::Status CheckUses(const Content& content) const;
   // Calls visit(key, kind) for each key of `item`; the kind is that of the content to be found.

@@ -14,6 +14,11 @@ std::uint64_t CountedSteps(const TableStats& stats) {
   return stats.inserted_steps_total - stats.inserted_uncounted_steps_total;
 }
 
+// Returns the number of a chunk whose data is on disk, or 0 for another content.
+std::uint64_t SpilledNumber(const Content& content) {
+  return content.spilled() ? std::get<Chunk>(content.body).number : 0;
+}
+
 // Gives the content the data that was read for it.
 void TakeData(absl::StatusOr<std::string> data, std::shared_ptr<const Content>& content,
               SampleBatch::Outcome& outcome) {
@@ -77,7 +82,12 @@ std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
   std::size_t count = 1;
   if (first >= batch.samples.size()) {
     const auto contents = std::span(batch.contents).subspan(first - batch.samples.size());
-    while (count < contents.size() && !contents[count - 1]->spilled()) ++count;
+    std::uint64_t last = SpilledNumber(*contents[0]);
+    for (; count < contents.size(); ++count) {
+      const std::uint64_t number = SpilledNumber(*contents[count]);
+      if (number > 0 && last > 0 && number != last + 1) break;
+      if (number > 0) last = number;
+    }
     return count;
   }
   for (std::size_t i = first + 1; i < batch.samples.size(); ++i, ++count) {
@@ -92,10 +102,18 @@ std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
 void ReadParts(SampleBatch& batch, std::size_t first, std::size_t count) {
   if (first >= batch.samples.size()) {
     first -= batch.samples.size();
+    std::vector<std::size_t> places;
+    std::vector<std::uint64_t> numbers;
     for (std::size_t i = first; i < first + count; ++i) {
-      const auto* const chunk = std::get_if<Chunk>(&batch.contents[i]->body);
-      if (chunk == nullptr || chunk->spilled_bytes == 0) continue;
-      TakeData(batch.payloads->ReadChunk(chunk->number), batch.contents[i], batch.outcomes[i]);
+      const std::uint64_t number = SpilledNumber(*batch.contents[i]);
+      if (number == 0) continue;
+      places.push_back(i);
+      numbers.push_back(number);
+    }
+    if (numbers.empty()) return;
+    auto chunks = batch.payloads->ReadChunks(numbers);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      TakeData(std::move(chunks[i]), batch.contents[places[i]], batch.outcomes[places[i]]);
     }
     return;
   }
@@ -410,7 +428,9 @@ void Shard::ForgetUnreadLocked(SampleBatch& batch) {
   absl::flat_hash_map<Key, bool, KeyHash> unread;
   for (std::size_t i = 0; i < batch.contents.size(); ++i) {
     if (!batch.contents[i]->spilled()) continue;
-    unread.emplace(batch.contents[i]->key, batch.outcomes[i] == SampleBatch::Outcome::kLost);
+    const bool lost = batch.outcomes[i] == SampleBatch::Outcome::kLost;
+    if (lost) contents_.Lose(*batch.contents[i]);
+    unread.emplace(batch.contents[i]->key, lost);
     contents_.Forget(batch.reader, batch.contents[i]->key);
   }
   if (unread.empty()) return;

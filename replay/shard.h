@@ -61,8 +61,8 @@ inline std::size_t Parts(const SampleBatch& batch) {
   return batch.samples.size() + batch.contents.size();
 }
 // Returns how many parts from `first` on, at least one, are best read together: samples whose items
-// came one after another, so that their payloads lie side by side on the disk, or contents up to
-// the next one that has to be read.
+// came one after another, so that their payloads lie side by side on the disk, or contents of which
+// those that have to be read came one after another.
 std::size_t Neighbours(const SampleBatch& batch, std::size_t first);
 // Reads the payloads or chunks of so many parts from `first` on from disk, or marks as lost what
 // the disk has no more. Does nothing for parts that lack nothing. Other parts of the batch may be
@@ -182,9 +182,9 @@ class Shard {
                      std::size_t max_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts what was read for `batch`, and evicts the items of lost samples and removes these from
   // the batch. A sample that uses a chunk which was not read counts as not read, and as lost if the
-  // chunk is; samples of other batches that count on the reader having this chunk are lost to it.
-  // Returns true if there were samples that were not read and are not lost: it may help to sample
-  // again later.
+  // chunk is, which can then be put again; samples of other batches that count on the reader having
+  // this chunk are lost to it. Returns true if there were samples that were not read and are not
+  // lost: it may help to sample again later.
   bool FinishReads(SampleBatch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   // REQUIRES: HasTable(table).
   Mass MassOf(std::string_view table) const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -43,9 +43,11 @@ class SpilledPayloads {
   //   UNAVAILABLE  the disk cannot be read.
   virtual std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
                                                         std::span<const Handle> handles) const = 0;
-  // Returns the data of the chunk with this number (replay/content_store.h). Logs a failure with
-  // the number. The errors are those above.
-  virtual absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const = 0;
+  // Returns the data of the chunks with these numbers (replay/content_store.h), in their order.
+  // Those of chunks that came one after another are read together. Logs each failure with the
+  // number. The errors are those above.
+  virtual std::vector<absl::StatusOr<std::string>> ReadChunks(
+      std::span<const std::uint64_t> numbers) const = 0;
 };
 
 }  // namespace shoal::replay

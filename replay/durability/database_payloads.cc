@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "platform/runtime/log.h"
 #include "replay/durability/records.h"
 
 namespace shoal::replay::durability {
@@ -16,26 +15,9 @@ absl::Status StatusOf(const rocksdb::Status& status) {
   return status.ok() ? absl::OkStatus() : runtime::Unavailable(status.ToString());
 }
 
-absl::StatusOr<std::string> PayloadOf(const std::string& key, const rocksdb::Status& status,
-                                      const rocksdb::Slice& sealed) {
-  SHOAL_RETURN_IF_ERROR(StatusOf(status));
-  SHOAL_ASSIGN_OR_RETURN(const std::string_view payload,
-                         PayloadFrom(key, {sealed.data(), sealed.size()}));
+absl::StatusOr<std::string> PayloadOf(std::string_view key, std::string_view sealed) {
+  SHOAL_ASSIGN_OR_RETURN(const std::string_view payload, PayloadFrom(key, sealed));
   return std::string(payload);
-}
-
-absl::StatusOr<std::string> ChunkOf(const std::string& key, const rocksdb::Status& status,
-                                    const rocksdb::Slice& sealed) {
-  SHOAL_RETURN_IF_ERROR(StatusOf(status));
-  SHOAL_ASSIGN_OR_RETURN(Content content, ContentFrom(key, {sealed.data(), sealed.size()}));
-  auto* const chunk = std::get_if<Chunk>(&content.body);
-  if (chunk == nullptr) return runtime::DataLoss("the record is no chunk");
-  return std::move(chunk->data);
-}
-
-void ReportLoss(std::string_view table, std::uint64_t key, const absl::Status& status) {
-  spdlog::error("event=record_lost table={} key={} reason={}", runtime::Quoted(table), key,
-                runtime::Quoted(runtime::Message(status)));
 }
 
 }  // namespace
@@ -51,10 +33,37 @@ DatabasePayloads::~DatabasePayloads() { database_->db().ReleaseSnapshot(snapshot
 rocksdb::ReadOptions DatabasePayloads::Options() const {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot_;
-  // The record has a checksum of its own over key and value, which PayloadFrom compares. RocksDB's
+  // The record has a checksum of its own over key and value, which is compared. RocksDB's
   // would take most of the time of a read.
   options.verify_checksums = false;
   return options;
+}
+
+std::vector<absl::StatusOr<std::string>> DatabasePayloads::ReadTogether(
+    Column column, const std::vector<std::string>& keys,
+    absl::FunctionRef<absl::StatusOr<std::string>(std::string_view, std::string_view)> value_from)
+    const {
+  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<rocksdb::PinnableSlice> sealed(keys.size());
+  std::vector<rocksdb::Status> statuses(keys.size(), rocksdb::Status::Incomplete());
+  rocksdb::DB& db = database_->db();
+  rocksdb::ColumnFamilyHandle* const records = database_->column(column);
+  if (keys.size() > 1) {
+    db.MultiGet(Options(), records, keys.size(), slices.data(), sealed.data(), statuses.data());
+  }
+  std::vector<absl::StatusOr<std::string>> values;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    // What fails for one may have failed for all that were read together.
+    if (!statuses[i].ok()) {
+      sealed[i].Reset();
+      statuses[i] = db.Get(Options(), records, slices[i], &sealed[i]);
+    }
+    const absl::Status status = StatusOf(statuses[i]);
+    values.push_back(status.ok() ? value_from(keys[i], {sealed[i].data(), sealed[i].size()})
+                                 : absl::StatusOr<std::string>(status));
+    sealed[i].Reset();
+  }
+  return values;
 }
 
 std::vector<absl::StatusOr<std::string>> DatabasePayloads::Read(
@@ -62,36 +71,22 @@ std::vector<absl::StatusOr<std::string>> DatabasePayloads::Read(
   const std::string& name = (*tables_)[table];
   std::vector<std::string> keys;
   for (const Handle handle : handles) keys.push_back(ItemKey(name, handle));
-  const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-  std::vector<rocksdb::PinnableSlice> sealed(keys.size());
-  std::vector<rocksdb::Status> statuses(keys.size(), rocksdb::Status::Incomplete());
-  rocksdb::DB& db = database_->db();
-  rocksdb::ColumnFamilyHandle* const items = database_->column(Column::kItems);
-  if (keys.size() > 1) {
-    db.MultiGet(Options(), items, keys.size(), slices.data(), sealed.data(), statuses.data());
-  }
-  std::vector<absl::StatusOr<std::string>> payloads;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    // What fails for one may have failed for all that were read together.
-    if (!statuses[i].ok()) {
-      sealed[i].Reset();
-      statuses[i] = db.Get(Options(), items, slices[i], &sealed[i]);
-    }
-    payloads.push_back(PayloadOf(keys[i], statuses[i], sealed[i]));
-    sealed[i].Reset();
-    if (!payloads.back().ok()) ReportLoss(name, handles[i], payloads.back().status());
+  auto payloads = ReadTogether(Column::kItems, keys, PayloadOf);
+  for (std::size_t i = 0; i < payloads.size(); ++i) {
+    if (!payloads[i].ok()) ReportLoss(name, handles[i], payloads[i].status());
   }
   return payloads;
 }
 
-absl::StatusOr<std::string> DatabasePayloads::ReadChunk(std::uint64_t number) const {
-  const std::string key = ContentRecordKey(number);
-  rocksdb::PinnableSlice sealed;
-  const rocksdb::Status status =
-      database_->db().Get(Options(), database_->column(Column::kContents), key, &sealed);
-  absl::StatusOr<std::string> data = ChunkOf(key, status, sealed);
-  if (!data.ok()) ReportLoss("contents", number, data.status());
-  return data;
+std::vector<absl::StatusOr<std::string>> DatabasePayloads::ReadChunks(
+    std::span<const std::uint64_t> numbers) const {
+  std::vector<std::string> keys;
+  for (const std::uint64_t number : numbers) keys.push_back(ContentRecordKey(number));
+  auto chunks = ReadTogether(Column::kContents, keys, ChunkDataFrom);
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (!chunks[i].ok()) ReportLoss("contents", numbers[i], chunks[i].status());
+  }
+  return chunks;
 }
 
 }  // namespace shoal::replay::durability

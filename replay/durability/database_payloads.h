@@ -5,9 +5,13 @@
 // Thread-safe. It keeps the database open.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/durability/database.h"
@@ -24,10 +28,17 @@ class DatabasePayloads final : public SpilledPayloads {
 
   std::vector<absl::StatusOr<std::string>> Read(std::size_t table,
                                                 std::span<const Handle> handles) const override;
-  absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const override;
+  std::vector<absl::StatusOr<std::string>> ReadChunks(
+      std::span<const std::uint64_t> numbers) const override;
 
  private:
   rocksdb::ReadOptions Options() const;
+  // Returns what `value_from` makes of the record under each key. Records that lie side by side are
+  // read together.
+  std::vector<absl::StatusOr<std::string>> ReadTogether(
+      Column column, const std::vector<std::string>& keys,
+      absl::FunctionRef<absl::StatusOr<std::string>(std::string_view key, std::string_view sealed)>
+          value_from) const;
 
   const std::shared_ptr<Database> database_;
   const std::shared_ptr<const std::vector<std::string>> tables_;

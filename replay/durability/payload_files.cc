@@ -23,7 +23,7 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 
 // A smaller read costs little in any case, and its pages may have neighbours that are read next.
-constexpr std::size_t kLargeRead = std::size_t{64} << 10;
+constexpr std::size_t kLargeRead = std::size_t{32} << 10;
 
 // What cachestat(2) takes and gives. The C library has no function for it.
 struct FileRange {

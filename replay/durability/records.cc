@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "platform/runtime/log.h"
 #include "replay/wire.h"
 
 namespace shoal::replay::durability {
@@ -69,6 +70,11 @@ absl::StatusOr<Message> MessageFrom(std::string_view key, std::string_view seale
 }
 
 }  // namespace
+
+void ReportLoss(std::string_view table, std::uint64_t number, const absl::Status& status) {
+  spdlog::error("event=record_lost table={} key={} reason={}", runtime::Quoted(table), number,
+                runtime::Quoted(runtime::Message(status)));
+}
 
 std::string Numbered(std::string prefix, std::uint64_t number) {
   AppendNumber(number, prefix);
@@ -169,6 +175,13 @@ absl::StatusOr<Content> ContentFrom(std::string_view key, std::string_view seale
   SHOAL_ASSIGN_OR_RETURN(proto::SampleReply message,
                          MessageFrom<proto::SampleReply>(key, sealed, "a content"));
   return replay::ContentFrom(std::move(message));
+}
+
+absl::StatusOr<std::string> ChunkDataFrom(std::string_view key, std::string_view sealed) {
+  SHOAL_ASSIGN_OR_RETURN(proto::SampleReply message,
+                         MessageFrom<proto::SampleReply>(key, sealed, "a chunk"));
+  if (message.chunks_size() != 1) return Damaged("a chunk");
+  return std::move(*message.mutable_chunks(0)->mutable_data());
 }
 
 absl::StatusOr<proto::JournalRow> RowFrom(std::string_view key, std::string_view sealed) {

@@ -33,6 +33,8 @@
 namespace shoal::replay::durability {
 
 inline constexpr std::string_view kLearnerKey = "L";
+// Logs that a record with this number was lost.
+void ReportLoss(std::string_view table, std::uint64_t number, const absl::Status& status);
 // Returns the key of a record that has a number below `prefix`.
 std::string Numbered(std::string prefix, std::uint64_t number);
 std::string TableKey(std::string_view name);
@@ -67,6 +69,8 @@ absl::StatusOr<ItemRecord> ItemFrom(std::string_view key, std::string_view seale
 absl::StatusOr<std::string_view> PayloadFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<UnrollId> SeenFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<Content> ContentFrom(std::string_view key, std::string_view sealed);
+// Returns the data of a chunk's record. It is not hashed anew to be compared with the chunk's key.
+absl::StatusOr<std::string> ChunkDataFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<proto::JournalRow> RowFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<VersionRange> ExclusionFrom(std::string_view key, std::string_view sealed);
 absl::StatusOr<proto::JournalTable> TableFrom(std::string_view key, std::string_view sealed);

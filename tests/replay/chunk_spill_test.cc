@@ -196,6 +196,62 @@ TEST_CASE("a chunk that the disk has lost costs the items that use it, and no ot
   REQUIRE(stats.tables[0].lost_total >= 2);
 }
 
+TEST_CASE("a chunk that the disk has lost is missing, and comes back when it is put again") {
+  const ChunkShard chunks(2);
+  for (int number = 0; number < 12; ++number) chunks.InsertWriting(number, {number / 2});
+  chunks.disk->DamageChunk(2);
+  const auto lost = [&chunks] { return chunks.shard->stats().tables[0].lost_total; };
+  while (lost() == 0) chunks.Sample(1);
+  // The other one of the items that use it is still there.
+  REQUIRE(chunks.shard->stats().tables[0].size == 11);
+  auto item = ItemNumber(20);
+  item->keys = ChunkKeys({KeyNumber(0), KeyNumber(1)});
+  REQUIRE(chunks.shard->Missing(*item) == std::vector<Key>{KeyNumber(1)});
+  REQUIRE(absl::IsNotFound(chunks.shard->Insert("unrolls", item)));
+  Content other = LargeChunk(1);
+  std::get<Chunk>(other.body).data += "more";
+  REQUIRE(absl::IsInvalidArgument(chunks.shard->Put(std::move(other))));
+  const std::size_t contents = chunks.shard->stats().content_bytes;
+  chunks.InsertWriting(20, {0, 1});
+  REQUIRE(chunks.shard->stats().content_bytes == contents);
+  // It leaves memory again.
+  for (int number = 21; number < 30; ++number) chunks.InsertWriting(number, {number});
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 200; ++i) {
+    const SampleBatch batch = chunks.Sample(4);
+    RequireWhole(batch, NumbersUpTo(30));
+    for (const SampledItem& sample : batch.samples) seen.insert(sample.item->id.environment_id);
+  }
+  REQUIRE(seen.size() == 11 + 10);
+  REQUIRE(lost() == 1);
+  REQUIRE(chunks.disk->WrittenChunks() == chunks.disk->told_chunks());
+}
+
+TEST_CASE("a reader that finds a chunk damaged does not lose one that was put since") {
+  const ChunkShard chunks(2);
+  for (int number = 0; number < 6; ++number) chunks.InsertWriting(number, {number});
+  chunks.disk->DamageChunk(1);
+  const int reader = *chunks.shard->OpenReader();
+  const auto sample_first = [&] {
+    while (true) {
+      SampleBatch batch = chunks.shard->Sample("unrolls", reader, 6, 1);
+      if (batch.samples[0].item->id.environment_id == 0) return batch;
+      ReadAll(*chunks.shard, batch);
+    }
+  };
+  SampleBatch first = sample_first();
+  chunks.shard->Forget(reader, std::vector{KeyNumber(0)});
+  SampleBatch second = sample_first();
+  ReadAll(*chunks.shard, first);
+  REQUIRE(chunks.shard->stats().tables[0].lost_total == 1);
+  chunks.InsertWriting(6, {0});
+  for (int number = 7; number < 12; ++number) chunks.InsertWriting(number, {number});
+  ReadAll(*chunks.shard, second);
+  const auto item = ItemNumber(20);
+  item->keys = ChunkKeys({KeyNumber(0)});
+  REQUIRE(chunks.shard->Missing(*item).empty());
+}
+
 TEST_CASE(
     "a chunk that cannot be read comes with the next sample, and costs an item its last use") {
   const ChunkShard chunks(2, {.max_times_sampled = 2});

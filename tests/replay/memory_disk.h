@@ -139,11 +139,20 @@ class MemoryDisk final : public Journal, private ContentHooks {
       }
       return read;
     }
-    absl::StatusOr<std::string> ReadChunk(std::uint64_t number) const override {
-      if (*refuses) return runtime::Unavailable("the disk cannot be read");
-      const auto found = chunks.find(number);
-      if (found == chunks.end()) return runtime::DataLoss("the record is gone");
-      return found->second;
+    std::vector<absl::StatusOr<std::string>> ReadChunks(
+        std::span<const std::uint64_t> numbers) const override {
+      std::vector<absl::StatusOr<std::string>> read;
+      for (const std::uint64_t number : numbers) {
+        const auto found = chunks.find(number);
+        if (*refuses) {
+          read.emplace_back(runtime::Unavailable("the disk cannot be read"));
+        } else if (found == chunks.end()) {
+          read.emplace_back(runtime::DataLoss("the record is gone"));
+        } else {
+          read.emplace_back(found->second);
+        }
+      }
+      return read;
     }
     std::map<Place, std::string> payloads;
     std::map<std::uint64_t, std::string> chunks;

@@ -275,6 +275,22 @@ TEST_CASE("payloads are read together where their items came one after another")
   REQUIRE(counts == std::vector<std::size_t>{3, 2, 1, 1, 1});
 }
 
+TEST_CASE("chunks are read together where they came one after another") {
+  SampleBatch batch;
+  const auto add = [&batch](std::uint64_t number) {
+    const std::uint32_t spilled_bytes = number > 0 ? 1 : 0;
+    batch.contents.push_back(std::make_shared<const Content>(Content{
+        .key = {}, .body = Chunk{.data = {}, .spilled_bytes = spilled_bytes, .number = number}}));
+  };
+  // Those in memory, with number 0, part none.
+  for (const std::uint64_t number : {0, 3, 4, 0, 5, 7, 8, 6, 0}) add(number);
+  std::vector<std::size_t> counts;
+  for (std::size_t i = 0; i < batch.contents.size(); i += counts.back()) {
+    counts.push_back(Neighbours(batch, i));
+  }
+  REQUIRE(counts == std::vector<std::size_t>{5, 2, 2});
+}
+
 TEST_CASE("of payloads that are read together a damaged one costs its item, and no other") {
   const SpillingShard spilling(WithMemoryFor(0.1));
   for (std::uint64_t i = 0; i < 5; ++i) {
