@@ -29,11 +29,31 @@ void ExplorationOptions::Visit(runtime::Visitor& visitor) {
       {.help = "factor on novelty of the policy that explores most", .min = 0, .max = 1000});
   visitor.Knob("split_rewards", split_rewards,
                {.help = "novelty is told apart from the task's reward, for policy.split_values"});
+  visitor.Knob("embedding", embedding,
+               {.help = "what observations of an episode are compared by: themselves, random "
+                        "projections of them, or what a network learns that tells actions from "
+                        "what they led from and to",
+                .choices = {"observation", "random", "learned"}});
   visitor.Knob("embedding_size", embedding_size,
-               {.help = "length of the random projections by which observations are compared; 0: "
-                        "the observations themselves",
-                .min = 0,
+               {.help = "length of embeddings that are not the observations themselves",
+                .min = 1,
                 .max = 4096});
+  visitor.Knob(
+      "embedding_rate", embedding_rate,
+      {.help = "learned embeddings: factor on steps of the gradient, which are relative to "
+               "the squared lengths of what the layers see",
+       .min = 0,
+       .max = 10});
+  visitor.Knob("embedding_minibatch", embedding_minibatch,
+               {.help = "learned embeddings: remembered transitions that each step of an "
+                        "environment trains on",
+                .min = 1,
+                .max = 1024});
+  visitor.Knob("embedding_memory", embedding_memory,
+               {.help = "learned embeddings: transitions that an environment remembers, the last "
+                        "ones",
+                .min = 1,
+                .max = 1'000'000});
   visitor.Knob("neighbours", neighbours,
                {.help = "nearest observations of the episode that make an observation's novelty",
                 .min = 1,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "platform/runtime/config.h"
 
@@ -27,9 +28,17 @@ struct ExplorationOptions {
   // rewards and the one of the step before (rl/estimators/exploration_family.h). Otherwise a reward
   // is their sum.
   bool split_rewards = false;
-  // The length of the embeddings that episodes are compared by, which a fixed random matrix makes
-  // of observations. 0: they are the observations.
-  std::int64_t embedding_size = 0;
+  // What observations of an episode are compared by: "observation", themselves; "random", a fixed
+  // random matrix makes an embedding of each; "learned", a network does that is trained to tell
+  // actions from what they led from and to (inverse_dynamics.h), which needs discrete actions.
+  std::string embedding = "observation";
+  // The length of embeddings that are not the observations.
+  std::int64_t embedding_size = 32;
+  // Learned embeddings: the factor on steps of the gradient, and the transitions that each step of
+  // an environment trains on, drawn among so many last ones.
+  double embedding_rate = 1;
+  std::int64_t embedding_minibatch = 4;
+  std::int64_t embedding_memory = 1000;
   // The neighbours that make the novelty of an observation in its episode, and the observations of
   // an episode that are remembered, the last ones.
   std::int64_t neighbours = 10;

@@ -58,13 +58,24 @@ ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
       family_(
           estimators::NguFamily(static_cast<std::size_t>(options.members), {.greatest_beta = 1})),
       projection_(std::move(projection)),
-      memory_({.size = options.embedding_size > 0 ? static_cast<std::size_t>(options.embedding_size)
-                                                  : size_,
+      memory_({.size = options.embedding == "observation"
+                           ? size_
+                           : static_cast<std::size_t>(options.embedding_size),
                .neighbours = static_cast<std::size_t>(options.neighbours),
                .capacity = static_cast<std::size_t>(options.memory)}),
       distillation_({.size = size_,
                      .rate = options.life_long_rate,
                      .seed = runtime::DeriveSeed(seed, "distillation")}) {
+  if (options.embedding == "learned") {
+    dynamics_.emplace(
+        InverseDynamics::Options{.size = size_,
+                                 .actions = static_cast<std::size_t>(spec.actions),
+                                 .embedding = static_cast<std::size_t>(options.embedding_size),
+                                 .rate = options.embedding_rate,
+                                 .minibatch = static_cast<std::size_t>(options.embedding_minibatch),
+                                 .memory = static_cast<std::size_t>(options.embedding_memory),
+                                 .seed = runtime::DeriveSeed(seed, "inverse dynamics")});
+  }
   if (options.bandit_window == 0) return;
   controller_.emplace(
       MetaController::Options{.policies = family_.size(),
@@ -76,12 +87,12 @@ ExploringEnvironment::ExploringEnvironment(std::unique_ptr<Environment> task,
 
 ExploringEnvironment::SharedProjection ExploringEnvironment::Projection(
     const EnvironmentSpec& task, const ExplorationOptions& options, std::uint64_t seed) {
+  if (options.embedding != "random") return std::make_shared<const std::vector<float>>();
   runtime::Random random(runtime::DeriveSeed(seed, "projection"));
   std::vector<float> matrix(
       static_cast<std::size_t>(options.embedding_size * task.observation_size()));
   // Distances are kept on average.
-  const double deviation =
-      1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(options.embedding_size, 1)));
+  const double deviation = 1 / std::sqrt(static_cast<double>(options.embedding_size));
   for (float& entry : matrix) entry = static_cast<float>(deviation * random.Normal());
   return std::make_shared<const std::vector<float>>(std::move(matrix));
 }
@@ -103,6 +114,10 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
         "environment.exploration.members is above 0, which needs observations that are one vector "
         "of floats and nothing else");
   }
+  if (options.embedding == "learned" && task.actions < 1) {
+    return runtime::InvalidArgument(
+        "environment.exploration.embedding is learned, which needs discrete actions");
+  }
   EnvironmentSpec spec = task;
   spec.observation_shape = {task.observation_size() + options.members +
                             (options.split_rewards ? estimators::kSplitNumbers : 0)};
@@ -115,6 +130,8 @@ void ExploringEnvironment::Reset(const EpisodeStart& start, Done done) {
   member_ = Choose(start);
   return_ = 0;
   memory_.BeginEpisode();
+  before_.clear();
+  if (dynamics_) dynamics_->BeginEpisode();
   task_->Reset(start, Exploring(std::move(done)));
 }
 
@@ -126,6 +143,7 @@ std::size_t ExploringEnvironment::Choose(const EpisodeStart& start) const {
 }
 
 void ExploringEnvironment::Step(std::int64_t action, Done done) {
+  action_ = static_cast<std::size_t>(action);
   task_->Step(action, Exploring(std::move(done)));
 }
 
@@ -169,8 +187,8 @@ std::vector<float> ExploringEnvironment::Observed(std::span<const float> observa
 }
 
 double ExploringEnvironment::Novelty(std::span<const float> observation) {
-  const double episodic =
-      projection_->empty() ? memory_.Add(observation) : memory_.Add(Embedding(observation));
+  if (dynamics_) LearnDynamics(observation);
+  const double episodic = memory_.Add(Embedding(observation));
   if (life_long_limit_ <= 1) return episodic;
   const auto error = static_cast<float>(distillation_.Observe(observation));
   const double novelty =
@@ -180,13 +198,20 @@ double ExploringEnvironment::Novelty(std::span<const float> observation) {
   return novelty;
 }
 
-std::vector<float> ExploringEnvironment::Embedding(std::span<const float> observation) const {
-  std::vector<float> embedding(projection_->size() / size_);
-  for (std::size_t i = 0; i < embedding.size(); ++i) {
+std::span<const float> ExploringEnvironment::Embedding(std::span<const float> observation) {
+  if (dynamics_) return dynamics_->Embed(observation);
+  if (projection_->empty()) return observation;
+  projected_.assign(projection_->size() / size_, 0.0F);
+  for (std::size_t i = 0; i < projected_.size(); ++i) {
     const float* const row = projection_->data() + i * size_;
-    for (std::size_t j = 0; j < size_; ++j) embedding[i] += row[j] * observation[j];
+    for (std::size_t j = 0; j < size_; ++j) projected_[i] += row[j] * observation[j];
   }
-  return embedding;
+  return projected_;
+}
+
+void ExploringEnvironment::LearnDynamics(std::span<const float> observation) {
+  if (!before_.empty()) dynamics_->Learn(before_, action_, observation);
+  before_.assign(observation.begin(), observation.end());
 }
 
 absl::StatusOr<std::unique_ptr<EnvironmentSource>> MakeExploringSource(

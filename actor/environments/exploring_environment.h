@@ -14,9 +14,10 @@
 // those numbers (rl/algorithms/targets.h, rl/algorithms/split_value_gradient.h), and no message
 // differs. An episode's facts, success among them, are those of the task.
 //
-// It differs from the paper in that embeddings are observations or random projections of these and
-// not learned, that each environment has a predictor of its own, whose life is that of the actor's
-// process, and that the network does not see the rewards of the step before.
+// It differs from the paper in that each environment has networks of its own for what is new and
+// for embeddings (inverse_dynamics.h), whose life is that of the actor's process, and that the
+// network of the policies does not see the rewards of the step before. Embeddings may also be the
+// observations or random projections of these.
 //
 // In an evaluation nothing is rewarded but the task, and nothing is learned of what is new.
 #pragma once
@@ -30,6 +31,7 @@
 #include "actor/environments/environment.h"
 #include "actor/environments/environment_source.h"
 #include "actor/environments/exploration_options.h"
+#include "actor/environments/inverse_dynamics.h"
 #include "actor/environments/meta_controller.h"
 #include "actor/environments/network_distillation.h"
 #include "actor/environments/novelty_memory.h"
@@ -41,7 +43,7 @@ namespace shoal::actor {
 
 class ExploringEnvironment final : public Environment {
  public:
-  // Makes embeddings of observations, [embedding, size]; empty: an observation is its own. It is
+  // Makes random embeddings of observations, [embedding, size]; empty for other embeddings. It is
   // the same for all environments of a source.
   using SharedProjection = std::shared_ptr<const std::vector<float>>;
 
@@ -57,7 +59,8 @@ class ExploringEnvironment final : public Environment {
                        SharedProjection projection);
 
   // Returns the spec of the environment around one of `task`. INVALID_ARGUMENT, which names the
-  // knob, where observations are not one vector of floats, or no family.
+  // knob, where observations are not one vector of floats, or no family, or where embeddings are
+  // learned and actions are not discrete.
   static absl::StatusOr<EnvironmentSpec> SpecOf(const EnvironmentSpec& task,
                                                 const ExplorationOptions& options);
 
@@ -81,7 +84,10 @@ class ExploringEnvironment final : public Environment {
   std::vector<float> Observed(std::span<const float> observation, double intrinsic) const;
   // Returns how new the observation is, and learns it.
   double Novelty(std::span<const float> observation);
-  std::vector<float> Embedding(std::span<const float> observation) const;
+  // Returns the embedding of an observation, which is valid until the next call.
+  std::span<const float> Embedding(std::span<const float> observation);
+  // Trains learned embeddings on the step that led to the observation.
+  void LearnDynamics(std::span<const float> observation);
 
   const std::unique_ptr<Environment> task_;
   const std::size_t size_;
@@ -92,6 +98,12 @@ class ExploringEnvironment final : public Environment {
   // Betas are shares of greatest_beta.
   const std::vector<estimators::ExplorationPolicy> family_;
   const SharedProjection projection_;
+  std::vector<float> projected_;
+  // Nothing unless embeddings are learned.
+  std::optional<InverseDynamics> dynamics_;
+  // What the last step led from, empty before it, and its action.
+  std::vector<float> before_;
+  std::size_t action_ = 0;
   NoveltyMemory memory_;
   NetworkDistillation distillation_;
   estimators::RunningMoments errors_{1};

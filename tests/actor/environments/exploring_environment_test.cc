@@ -6,8 +6,10 @@
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "actor/environments/classic/key_door_maze.h"
@@ -42,6 +44,36 @@ class Lock final : public Simulation {
                                 .step_limit = 20,
                                 .success_return = 1};
   std::int64_t cell_ = 0;
+};
+
+// A ring of cells on which the agent goes back, stays or goes on. Beside the cell it sees numbers
+// that are drawn anew in each step, whatever it does.
+class NoisyRing final : public Simulation {
+ public:
+  static constexpr std::int64_t kCells = 8;
+  static constexpr std::int64_t kNoise = 4;
+  enum Action : std::int64_t { kStay = 1, kGoOn = 2 };
+  static constexpr std::int64_t kActions = 3;
+
+  const SimulationSpec& spec() const override { return spec_; }
+  void Reset(const EpisodeDraws&) override {}
+  SimulationStep Step(std::int64_t action) override {
+    cell_ = (cell_ + kCells + action - kStay) % kCells;
+    return {};
+  }
+  void Observe(std::span<float> out) const override {
+    std::fill(out.begin(), out.end(), 0.0F);
+    out[static_cast<std::size_t>(cell_)] = 1.0F;
+    for (float& number : out.last(kNoise)) number = static_cast<float>(random_.Normal());
+  }
+
+ private:
+  const SimulationSpec spec_ = {.name = "noisy_ring",
+                                .observation_shape = {kCells + kNoise},
+                                .actions = kActions,
+                                .step_limit = 12};
+  std::int64_t cell_ = 0;
+  mutable runtime::Random random_{17};
 };
 
 template <typename Task>
@@ -236,7 +268,7 @@ TEST_CASE("Life-long novelty fades with the visits of a life, down to that of th
 
 TEST_CASE("Random projections tell first visits from others as observations do") {
   const auto environment =
-      MakeExploring<KeyDoorMaze>({.members = 2, .greatest_beta = 1, .embedding_size = 32});
+      MakeExploring<KeyDoorMaze>({.members = 2, .greatest_beta = 1, .embedding = "random"});
   std::uint64_t episode = 0;
   do {
     BeginIn(*environment, {.environment_id = 1, .episode = episode++});
@@ -244,6 +276,80 @@ TEST_CASE("Random projections tell first visits from others as observations do")
   const float first_visit = ActIn(*environment, KeyDoorMaze::kDown).reward;
   const float hit_a_wall = ActIn(*environment, KeyDoorMaze::kLeft).reward;
   REQUIRE(first_visit > 10 * hit_a_wall);
+}
+
+// Returns how many times as new another cell of the ring is as the one where the agent has stayed.
+double NewnessOfAnotherCell(const std::string& embedding) {
+  const auto environment = MakeExploring<NoisyRing>({.members = 2,
+                                                     .greatest_beta = 1,
+                                                     .embedding = embedding,
+                                                     .embedding_size = 8,
+                                                     .life_long_limit = 1});
+  runtime::Random random(3);
+  std::array<double, NoisyRing::kActions> reward = {};
+  for (std::uint64_t episode = 0; episode < 1500; ++episode) {
+    BeginIn(*environment, {.environment_id = 1, .episode = episode});
+    const bool judged = episode >= 1000 && environment->member() == 1;
+    const std::int64_t last = episode % 2 == 0 ? NoisyRing::kStay : NoisyRing::kGoOn;
+    for (int step = 1; step <= 12; ++step) {
+      std::int64_t action = static_cast<std::int64_t>(random.Below(NoisyRing::kActions));
+      if (judged) action = step < 12 ? NoisyRing::kStay : last;
+      const Transition next = ActIn(*environment, action);
+      if (judged && step == 12) reward[static_cast<std::size_t>(action)] += next.reward;
+    }
+  }
+  return reward[NoisyRing::kGoOn] / reward[NoisyRing::kStay];
+}
+
+TEST_CASE("Noise is new to observations and random projections, and not to learned embeddings") {
+  REQUIRE(NewnessOfAnotherCell("observation") < 1.6);
+  REQUIRE(NewnessOfAnotherCell("random") < 1.6);
+  REQUIRE(NewnessOfAnotherCell("learned") > 4);
+}
+
+// The rewards of twenty episodes of random actions in the maze.
+std::vector<float> RewardsInMaze(const std::string& embedding, std::uint64_t seed) {
+  const auto environment =
+      MakeExploring<KeyDoorMaze>({.members = 2, .greatest_beta = 1, .embedding = embedding}, seed);
+  runtime::Random random(5);
+  std::vector<float> rewards;
+  for (std::uint64_t episode = 0; episode < 20; ++episode) {
+    End end = BeginIn(*environment, {.environment_id = 1, .episode = episode}).end;
+    while (end == End::kNone) {
+      const Transition next = ActIn(*environment, static_cast<std::int64_t>(random.Below(4)));
+      end = next.end;
+      rewards.push_back(next.reward);
+    }
+  }
+  return rewards;
+}
+
+TEST_CASE("Learned embeddings reward the same history alike") {
+  REQUIRE(RewardsInMaze("learned", 1) == RewardsInMaze("learned", 1));
+  REQUIRE(RewardsInMaze("learned", 1) != RewardsInMaze("learned", 2));
+}
+
+TEST_CASE("Observations and random projections reward a history as they did before") {
+  const auto check = [](const std::string& embedding, double sum, double last) {
+    const std::vector<float> rewards = RewardsInMaze(embedding, 1);
+    REQUIRE(std::accumulate(rewards.begin(), rewards.end(), 0.0) == Approx(sum));
+    REQUIRE(rewards.back() == Approx(last));
+  };
+  check("observation", 10834.679652035, 0.798873663);
+  check("random", 10902.035617918, 0.798878074);
+}
+
+TEST_CASE("Embeddings are learned of discrete actions alone") {
+  EnvironmentSpec spec = SimulatedEnvironment::SpecOf(Lock().spec());
+  REQUIRE(ExploringEnvironment::SpecOf(spec, {.members = 2, .embedding = "learned"}).ok());
+  spec.actions = 0;
+  spec.action_low = {-1};
+  spec.action_high = {1};
+  REQUIRE(ExploringEnvironment::SpecOf(spec, {.members = 2, .embedding = "random"}).ok());
+  const auto refused = ExploringEnvironment::SpecOf(spec, {.members = 2, .embedding = "learned"});
+  REQUIRE(absl::IsInvalidArgument(refused.status()));
+  REQUIRE(refused.status().message().find("environment.exploration.embedding") !=
+          std::string::npos);
 }
 
 TEST_CASE("Only observations that are one vector of floats can be explored") {
