@@ -16,9 +16,10 @@ folder="${1:?usage: deploy/device/pack.sh FOLDER}"
 most_mb=60
 programs=(build/tests/model_test build/tests/algorithms_test build/tests/language_training_test
   build/tests/tensor_parallel_test build-cuda/tests/nccl_test
-  build/bin/bench_update build/bin/bench_pixels build/bin/bench_pretraining build/bin/bench_gpu)
+  build/bin/bench_update build/bin/bench_pixels build/bin/bench_pretraining build/bin/bench_gpu
+  build/bin/bench_inference)
 build release build model_test algorithms_test language_training_test tensor_parallel_test \
-  bench_update bench_pixels bench_pretraining bench_gpu
+  bench_update bench_pixels bench_pretraining bench_gpu bench_inference
 install_nccl
 build cuda build-cuda nccl_test
 

@@ -26,25 +26,14 @@
 #include "rl/model/policy.h"
 #include "rl/model/torch_device.h"
 #include "rl/training/stopwatch.h"
+#include "tests/bench/pixel_policy.h"
 
 namespace shoal {
 namespace {
 
 constexpr std::int64_t kActions = 16;
 
-model::PolicySpec PixelSpec() {
-  model::PolicySpec spec;
-  spec.head = "discrete";
-  spec.action_count = kActions;
-  spec.content_fields = {};
-  spec.past_requests = false;
-  spec.convolution = "impala";
-  spec.frame_shape = {84, 84, 4};
-  spec.observation_size = 84 * 84 * 4;
-  spec.hidden = {256};
-  spec.value_hidden = {};
-  return spec;
-}
+model::PolicySpec PixelSpec() { return bench::PixelPolicy("impala", kActions); }
 
 model::PolicySpec SmallSpec() {
   model::PolicySpec spec;

@@ -14,6 +14,7 @@
 #include "rl/algorithms/policy_trainer.h"
 #include "rl/model/policy.h"
 #include "rl/training/stopwatch.h"
+#include "tests/bench/pixel_policy.h"
 
 namespace shoal {
 namespace {
@@ -21,21 +22,7 @@ namespace {
 constexpr std::int64_t kLength = 16;
 constexpr std::int64_t kMinibatches = 4;
 constexpr int kRounds = 3;
-
-model::PolicySpec SpecOf(const std::string& convolution) {
-  model::PolicySpec spec;
-  spec.head = "discrete";
-  spec.action_count = 6;
-  spec.content_fields = {};
-  spec.past_requests = false;
-  spec.convolution = convolution;
-  spec.frame_shape = {84, 84, 4};
-  spec.observation_size = 84 * 84 * 4;
-  // The widths of the papers.
-  spec.hidden = {convolution == "nature" ? 512 : 256};
-  spec.value_hidden = {};
-  return spec;
-}
+constexpr std::int64_t kActions = 6;
 
 std::vector<std::uint8_t> Pixels(std::int64_t count, runtime::Random& random) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(count));
@@ -77,7 +64,7 @@ algorithms::UnrollBatch Batch(const model::PolicySpec& spec, std::int64_t column
 
 int Measure(const std::string& convolution, std::int64_t rows, std::int64_t acting_rows,
             const model::ComputeDevice& device, int threads) {
-  const model::PolicySpec spec = SpecOf(convolution);
+  const model::PolicySpec spec = bench::PixelPolicy(convolution, kActions);
   runtime::Random random(1);
   collectives::SingleRank alone;
   algorithms::AlgorithmOptions options;
