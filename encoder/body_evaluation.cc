@@ -275,6 +275,7 @@ void AddEvaluateBodiesCommand(CLI::App& app, Action& action) {
   add("--table", options->source.encoder_table, "IDF table of the lexical encoder");
   add("--models", options->source.encoder_models, "Folder of presets");
   add("--sentences", options->source.encoder_sentences, "Folder of the sentence encoder");
+  add("--precision", options->source.encoder_precision, "As the knob inference.encoder_precision");
   add("--training", options->training, "Captures that probes are fitted to")->required();
   add("--captures", options->captures, "Captures that are measured on")->required();
   add("--data", options->data, "Folder with captures/");

@@ -104,6 +104,7 @@ absl::Status Evaluate(const EvaluateOptions& options, std::ostream& out) {
   if (!options.held_out.held_out.empty()) {
     HeldOutOptions held_out = options.held_out;
     held_out.tuning.source.encoder_sentences = options.source.encoder_sentences;
+    held_out.tuning.source.encoder_precision = options.source.encoder_precision;
     held_out.tuning.captures = options.captures;
     held_out.tuning.data = options.data;
     held_out.tuning.schema = options.schema;
@@ -136,6 +137,10 @@ void AddEvaluateCommand(CLI::App& app, Action& action) {
   command
       ->add_option("--sentences", options->source.encoder_sentences,
                    "Folder of the sentence encoder")
+      ->capture_default_str();
+  command
+      ->add_option("--precision", options->source.encoder_precision,
+                   "As the knob inference.encoder_precision")
       ->capture_default_str();
   command->add_option("--captures", options->captures,
                       "Names, archives or folders; with --held-out, what is learned from");

@@ -402,6 +402,7 @@ void AddTrainStateCommand(CLI::App& app, Action& action) {
   add("--layer", options->layer, "Its blocks before the hidden states; 0: none, -1: all");
   add("--models", options->source.encoder_models, "Folder of presets");
   add("--sentences", options->source.encoder_sentences, "Folder of the sentence encoder");
+  add("--precision", options->source.encoder_precision, "As the knob inference.encoder_precision");
   add("--data", options->data, "Folder with captures/");
   train.add_flag("--resume", options->resume, "Go on from the latest checkpoint in --output");
   add("--latent", options->latent, "Numbers of a vector");

@@ -48,6 +48,10 @@ void AddTuneCommand(CLI::App& app, Action& action) {
       ->add_option("--sentences", options->source.encoder_sentences,
                    "Folder of the sentence encoder")
       ->capture_default_str();
+  command
+      ->add_option("--precision", options->source.encoder_precision,
+                   "As the knob inference.encoder_precision")
+      ->capture_default_str();
   command->add_option("--data", options->data, "Folder with captures/ and goals/")
       ->capture_default_str();
   command->add_option("--schema", options->schema, "Schema table")->capture_default_str();

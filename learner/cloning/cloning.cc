@@ -57,8 +57,8 @@ absl::Status Cloning::CheckEncoder(const std::vector<DecodedUnroll>& unrolls) co
     return runtime::FailedPrecondition(
         "unrolls are of encoder " + unroll.encoder_version + ", the demonstrations of " +
         demonstrations_->encoder_version() +
-        ": learner.encoder, learner.body_encoder and learner.encoder_table must be those of "
-        "inference");
+        ": learner.encoder, learner.body_encoder, learner.encoder_table and "
+        "learner.encoder_precision must be those of inference");
   }
   return absl::OkStatus();
 }

@@ -31,6 +31,10 @@ struct EncoderSource {
   std::string encoder_sentences = ".deps/minilm";
   // The device, as in rl/model/compute_device.h.
   std::string encoder_device = "cpu";
+  // In which numbers the language model's matrices and attention compute: "float32" or "bfloat16".
+  // Versions of encoders tell it, so a state encoder and an adapter go only with the precision that
+  // they were trained on.
+  std::string encoder_precision = "float32";
   // This is not a knob; run.deterministic sets it. The language model then takes each sequence by
   // itself, which is slower. With one thread of torch, a text's bits then depend on nothing else.
   bool batch_independent = false;

@@ -26,10 +26,10 @@ constexpr int kStatesAlgorithm = 1;
 constexpr std::size_t kIdsAround = 2;
 
 std::string StatesVersion(const char* kind, const std::string& fingerprint,
-                          const std::string& config, std::int64_t layer,
+                          const std::string& config, std::int64_t layer, runtime::DType precision,
                           std::span<const float> flat) {
-  const std::string stated = std::to_string(kStatesAlgorithm) + " states " + std::to_string(layer) +
-                             " " + fingerprint + " " + config;
+  const std::string stated = StatedPrecision(precision) + std::to_string(kStatesAlgorithm) +
+                             " states " + std::to_string(layer) + " " + fingerprint + " " + config;
   return ModelVersion(kind, stated, flat);
 }
 
@@ -149,12 +149,13 @@ absl::StatusOr<std::unique_ptr<const LanguageStates>> LanguageStates::OfGpt2(
       CheckVocabulary(folder, tokenizer->size(), parameters.config.vocabulary_size));
   SHOAL_ASSIGN_OR_RETURN(const std::int64_t layer,
                          LayerOf(folder, options.layer, 0, parameters.config.layers));
-  SHOAL_ASSIGN_OR_RETURN(
-      auto model,
-      language::Gpt2::Create(parameters, nullptr,
-                             {.device = options.device, .slice_tokens = options.slice_tokens}));
+  SHOAL_ASSIGN_OR_RETURN(auto model,
+                         language::Gpt2::Create(parameters, nullptr,
+                                                {.device = options.device,
+                                                 .precision = options.precision,
+                                                 .slice_tokens = options.slice_tokens}));
   std::string version = StatesVersion("gpt2", tokenizer->fingerprint(), parameters.config.ToJson(),
-                                      layer, parameters.flat);
+                                      layer, options.precision, parameters.flat);
   return std::unique_ptr<const LanguageStates>(
       new Gpt2States(std::move(tokenizer), std::move(model), layer, std::move(version)));
 }
@@ -174,9 +175,10 @@ absl::StatusOr<std::unique_ptr<const LanguageStates>> LanguageStates::OfBert(
       LayerOf(folder, options.layer, parameters.config.layers, parameters.config.layers));
   SHOAL_ASSIGN_OR_RETURN(
       auto model, language::Bert::Create(parameters, {.device = options.device,
+                                                      .precision = options.precision,
                                                       .slice_tokens = options.slice_tokens}));
   std::string version = StatesVersion("bert", tokenizer->fingerprint(), parameters.config.ToJson(),
-                                      layer, parameters.flat);
+                                      layer, options.precision, parameters.flat);
   return std::unique_ptr<const LanguageStates>(
       new BertStates(std::move(tokenizer), std::move(model), std::move(version)));
 }

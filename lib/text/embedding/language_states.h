@@ -14,13 +14,15 @@
 #include <string_view>
 
 #include "platform/runtime/status.h"
+#include "platform/runtime/tensor.h"
 #include "text/language/hidden_texts.h"
 
 namespace shoal::embedding {
 
 struct LanguageStatesOptions {
-  // The device is as in language::Gpt2Options.
+  // Device and precision are as in language::Gpt2Options and language::BertOptions.
   std::string device = "cpu";
+  runtime::DType precision = runtime::DType::kFloat32;
   // The tokens in one pass through the model; a single sequence may exceed it. At least 1.
   std::int64_t slice_tokens = 2048;
   // The number of blocks before the hidden states: 0 means the embeddings, -1 the last (normed). A

@@ -109,9 +109,17 @@ absl::StatusOr<EncoderPointer> MakeLexical(const EncoderSource& source) {
   return EncoderPointer(*std::move(lexical));
 }
 
+absl::StatusOr<runtime::DType> PrecisionOf(const EncoderSource& source) {
+  const auto precision = model::PrecisionNamed(source.encoder_precision);
+  if (!precision.ok()) return runtime::Annotate(precision.status(), "encoder_precision");
+  return *precision == model::Precision::kBfloat16 ? runtime::DType::kBFloat16
+                                                   : runtime::DType::kFloat32;
+}
+
 absl::StatusOr<EncoderPointer> MakeGpt2(const EncoderSource& source, const std::string& model) {
   SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(source, model));
-  Gpt2EncoderOptions options{.device = source.encoder_device};
+  SHOAL_ASSIGN_OR_RETURN(const runtime::DType precision, PrecisionOf(source));
+  Gpt2EncoderOptions options{.device = source.encoder_device, .precision = precision};
   if (source.batch_independent) options.slice_tokens = 1;
   return Gpt2Encoder::Create(folder, options);
 }
@@ -124,7 +132,8 @@ absl::StatusOr<EncoderPointer> MakeSentence(const EncoderSource& source,
                              "has them (sentence:<folder>, encoder_sentences), fetch "
                              "all-MiniLM-L6-v2 (deploy/install.sh install_minilm), or use lexical");
   }
-  SentenceEncoderOptions options{.device = source.encoder_device};
+  SHOAL_ASSIGN_OR_RETURN(const runtime::DType precision, PrecisionOf(source));
+  SentenceEncoderOptions options{.device = source.encoder_device, .precision = precision};
   if (source.batch_independent) options.slice_tokens = 1;
   return SentenceEncoder::Create(folder, options);
 }
@@ -249,7 +258,9 @@ absl::StatusOr<std::unique_ptr<const LanguageStates>> MakeLanguageStates(
   EncoderSource beneath = source;
   beneath.encoder = base;
   SHOAL_ASSIGN_OR_RETURN(const EncoderParts parts, ParseEncoder(beneath));
-  LanguageStatesOptions options{.device = source.encoder_device, .layer = layer};
+  SHOAL_ASSIGN_OR_RETURN(const runtime::DType precision, PrecisionOf(source));
+  LanguageStatesOptions options{
+      .device = source.encoder_device, .precision = precision, .layer = layer};
   if (source.batch_independent) options.slice_tokens = 1;
   if (!parts.lexical && parts.language == Language::kGpt2) {
     SHOAL_ASSIGN_OR_RETURN(const std::string folder, ModelFolder(beneath, parts.model));

@@ -19,4 +19,9 @@ std::string ModelVersion(std::string_view kind, std::string_view stated,
   return std::string(kind) + digits;
 }
 
+std::string StatedPrecision(runtime::DType precision) {
+  if (precision == runtime::DType::kFloat32) return "";
+  return std::string(Name(precision)) + " ";
+}
+
 }  // namespace shoal::embedding

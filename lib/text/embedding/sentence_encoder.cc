@@ -24,9 +24,9 @@ constexpr std::int64_t kTokensOfCall = std::int64_t{1} << 15;
 constexpr std::size_t kTokensAround = 2;
 
 std::string SentenceVersion(const language::BertParameters& parameters,
-                            const tokens::WordPieceTokenizer& tokenizer) {
-  const std::string stated = std::to_string(kSentenceAlgorithm) + " " + tokenizer.fingerprint() +
-                             " " + parameters.config.ToJson();
+                            const tokens::WordPieceTokenizer& tokenizer, runtime::DType precision) {
+  const std::string stated = StatedPrecision(precision) + std::to_string(kSentenceAlgorithm) + " " +
+                             tokenizer.fingerprint() + " " + parameters.config.ToJson();
   return ModelVersion("bert", stated, parameters.flat);
 }
 
@@ -79,8 +79,9 @@ absl::StatusOr<std::unique_ptr<SentenceEncoder>> SentenceEncoder::Create(
   }
   SHOAL_ASSIGN_OR_RETURN(
       state->model, language::Bert::Create(parameters, {.device = options.device,
+                                                        .precision = options.precision,
                                                         .slice_tokens = options.slice_tokens}));
-  state->version = SentenceVersion(parameters, *state->tokenizer);
+  state->version = SentenceVersion(parameters, *state->tokenizer, options.precision);
   return std::unique_ptr<SentenceEncoder>(new SentenceEncoder(std::move(state)));
 }
 

@@ -22,8 +22,9 @@
 namespace shoal::embedding {
 
 struct SentenceEncoderOptions {
-  // The device is as in language::BertOptions.
+  // Device and precision are as in language::BertOptions.
   std::string device = "cpu";
+  runtime::DType precision = runtime::DType::kFloat32;
   // The tokens in one pass through the model; a single text may exceed it. At least 1.
   std::int64_t slice_tokens = 1024;
 };
@@ -41,7 +42,7 @@ class SentenceEncoder final : public tokens::TextEncoder {
   ~SentenceEncoder() override;
 
   // Returns "bert-<16 hex digits>", a hash of everything that determines a vector: the algorithm,
-  // the config, the parameters and the tokenizer's fingerprint.
+  // the config, the parameters, the tokenizer's fingerprint and the precision.
   const std::string& version() const override;
   // Returns the model's width.
   std::int64_t dimension() const override;

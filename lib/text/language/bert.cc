@@ -22,6 +22,7 @@
 namespace shoal::language {
 namespace {
 
+using runtime::DType;
 using runtime::Tensor;
 
 // Returns the sequence numbers of a batch by length.
@@ -90,6 +91,9 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
     return runtime::InvalidArgument("parameters are of another config");
   }
   if (options.slice_tokens < 1) return runtime::InvalidArgument("slice_tokens is less than 1");
+  if (options.precision != DType::kFloat32 && options.precision != DType::kBFloat16) {
+    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
+  }
   auto state = std::make_unique<State>();
   state->config = parameters.config;
   state->options = options;
@@ -99,7 +103,8 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
     state->stream = model::StreamOn(state->device, /*high_priority=*/false);
     const c10::OptionalStreamGuard on_stream(state->stream);
     state->network = std::make_unique<const BertNetwork>(
-        state->config, model::OnDevice(parameters.flat, state->device));
+        state->config, model::OnDevice(parameters.flat, state->device),
+        options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat);
     return absl::OkStatus();
   }));
   return std::unique_ptr<Bert>(new Bert(std::move(state)));
@@ -109,7 +114,7 @@ absl::StatusOr<Tensor> Bert::HiddenStates(const TokenBatch& batch) const {
   SHOAL_CHECK(batch.attended.empty());
   const auto width = static_cast<std::size_t>(state_->config.width);
   SHOAL_RETURN_IF_ERROR(batch.Validate(state_->config.vocabulary_size, state_->config.positions));
-  Tensor out(runtime::DType::kFloat32, {batch.tokens(), state_->config.width});
+  Tensor out(DType::kFloat32, {batch.tokens(), state_->config.width});
   SHOAL_RETURN_IF_ERROR(
       state_->EachSlice(batch, [&](std::int64_t first, std::int64_t, const at::Tensor& hidden) {
         const auto row = static_cast<std::size_t>(batch.starts[static_cast<std::size_t>(first)]);
@@ -125,7 +130,7 @@ absl::StatusOr<Tensor> Bert::Means(const TokenBatch& batch) const {
   const auto width = static_cast<std::size_t>(state_->config.width);
   const std::vector<std::size_t> order = ByLength(batch);
   const TokenBatch ordered = InOrder(batch, order);
-  Tensor out(runtime::DType::kFloat32, {batch.sequences(), state_->config.width});
+  Tensor out(DType::kFloat32, {batch.sequences(), state_->config.width});
   auto* means = reinterpret_cast<float*>(out.mutable_bytes().data());
   SHOAL_RETURN_IF_ERROR(state_->EachSlice(
       ordered, [&](std::int64_t first, std::int64_t last, const at::Tensor& hidden) {

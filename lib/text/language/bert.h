@@ -22,6 +22,8 @@ namespace shoal::language {
 struct BertOptions {
   // "cpu", "cuda" or "cuda:<n>"; FAILED_PRECONDITION when there is no such device.
   std::string device = "cpu";
+  // As in Gpt2Options.
+  runtime::DType precision = runtime::DType::kFloat32;
   // A larger batch runs in slices of whole sequences with at most this many tokens, which bounds
   // memory and keeps a layer's numbers in the processor's cache. At least 1.
   std::int64_t slice_tokens = 1024;

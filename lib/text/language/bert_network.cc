@@ -14,13 +14,14 @@
 
 namespace shoal::language {
 
-BertNetwork::BertNetwork(const BertConfig& config, const at::Tensor& flat) : config_(config) {
+BertNetwork::BertNetwork(const BertConfig& config, const at::Tensor& flat, at::ScalarType compute)
+    : config_(config), compute_(compute) {
   std::map<std::string, at::Tensor> all;
   for (const model::ParameterInfo& info : BertLayout(config).parameters) {
     all.emplace(info.name, flat.narrow(0, info.offset, info.size).view(info.shape));
   }
-  const auto dense = [&all](const std::string& name) {
-    return Dense{all.at(name + ".weight"), all.at(name + ".bias")};
+  const auto dense = [&](const std::string& name) {
+    return Dense{all.at(name + ".weight").to(compute), all.at(name + ".bias").to(compute)};
   };
   const auto norm = [&all](const std::string& name) {
     return Norm{all.at(name + ".weight"), all.at(name + ".bias")};
@@ -34,7 +35,8 @@ BertNetwork::BertNetwork(const BertConfig& config, const at::Tensor& flat) : con
     const auto joined = [&](const char* what) {
       const std::string self = name + "attention.self.";
       return at::cat({all.at(self + "query" + what), all.at(self + "key" + what),
-                      all.at(self + "value" + what)});
+                      all.at(self + "value" + what)})
+          .to(compute);
     };
     layers_.push_back({{joined(".weight"), joined(".bias")},
                        dense(name + "attention.output.dense"),
@@ -49,17 +51,21 @@ at::Tensor BertNetwork::Normed(const Norm& norm, const at::Tensor& x) const {
   return at::layer_norm(x, {config_.width}, norm.weight, norm.bias, config_.norm_epsilon);
 }
 
+at::Tensor BertNetwork::Apply(const Dense& dense, const at::Tensor& x) const {
+  return at::linear(x.to(compute_), dense.weight, dense.bias);
+}
+
 at::Tensor BertNetwork::Hidden(const PackedTokens& tokens) const {
   const at::Tensor places = at::embedding(positions_, tokens.positions);
   at::Tensor x = Normed(embedding_norm_, at::embedding(words_, tokens.ids).add_(places));
   for (const Layer& layer : layers_) {
-    const at::Tensor qkv = at::linear(x, layer.attention_in.weight, layer.attention_in.bias);
+    const at::Tensor qkv = Apply(layer.attention_in, x);
     const at::Tensor seen = PackedAttentionToAll(qkv, tokens, config_.heads);
-    x.add_(at::linear(seen, layer.attention_out.weight, layer.attention_out.bias));
+    x.add_(Apply(layer.attention_out, seen));
     x = Normed(layer.attention_norm, x);
-    at::Tensor wide = at::linear(x, layer.feed_in.weight, layer.feed_in.bias);
+    at::Tensor wide = Apply(layer.feed_in, x);
     at::gelu_(wide);
-    x.add_(at::linear(wide, layer.feed_out.weight, layer.feed_out.bias));
+    x.add_(Apply(layer.feed_out, wide));
     x = Normed(layer.feed_norm, x);
   }
   return x;

@@ -2,7 +2,8 @@
 // BERT's layers over one flat array of parameters, for inference.
 //
 // This header shows torch and is for this folder. Methods throw what torch throws. Immutable;
-// thread-safe. All numbers are float32.
+// thread-safe. The residual, norms and outputs are float32; the matrices of layers and attention
+// compute in `compute`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,9 +17,9 @@ namespace shoal::language {
 
 class BertNetwork {
  public:
-  // `flat` is in the order of BertLayout(config), on the device to compute on. REQUIRES: config is
-  // valid.
-  BertNetwork(const BertConfig& config, const at::Tensor& flat);
+  // `flat` is in the order of BertLayout(config), on the device to compute on; `compute` is kFloat
+  // or kBFloat16. REQUIRES: config is valid.
+  BertNetwork(const BertConfig& config, const at::Tensor& flat, at::ScalarType compute);
 
   // Returns the last hidden states, [T, D].
   at::Tensor Hidden(const PackedTokens& tokens) const;
@@ -43,8 +44,11 @@ class BertNetwork {
   };
 
   at::Tensor Normed(const Norm& norm, const at::Tensor& x) const;
+  // Rounds `x` to what `dense` computes in, which the result has, too.
+  at::Tensor Apply(const Dense& dense, const at::Tensor& x) const;
 
   const BertConfig config_;
+  const at::ScalarType compute_;
   at::Tensor words_;
   // The embedding of each position, and of the first sentence type, added up.
   at::Tensor positions_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 
 #include "platform/runtime/atomic_file.h"
@@ -196,6 +197,52 @@ TEST_CASE("bodies of responses have the encoder that body_encoder names, and all
   REQUIRE(Make({.body_encoder = "lexical"})->version() == lexical->version());
 }
 
+TEST_CASE("in bfloat16 vectors are near those of float32 and have another version") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("gpt2"));
+  WriteSmallSentenceModel(folder.At("bert"));
+  const std::vector<std::string> texts = {"set the asset tag", "boot set", "underset"};
+  for (const std::string& encoder : {"gpt2:" + folder.At("gpt2"), "sentence:" + folder.At("bert"),
+                                     "both:sentence:" + folder.At("bert")}) {
+    CAPTURE(encoder);
+    const auto usual = Make({.encoder = encoder});
+    const auto rounded = Make({.encoder = encoder, .encoder_precision = "bfloat16"});
+    REQUIRE(usual->version() ==
+            Make({.encoder = encoder, .encoder_precision = "float32"})->version());
+    REQUIRE(usual->version() != rounded->version());
+    REQUIRE(usual->dimension() == rounded->dimension());
+    const runtime::Tensor expected = EncodeAll(*usual, texts);
+    const runtime::Tensor vectors = EncodeAll(*rounded, texts);
+    REQUIRE_FALSE(std::ranges::equal(vectors.bytes(), expected.bytes()));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      CAPTURE(i);
+      const auto a = RowOf(vectors, i);
+      const auto b = RowOf(expected, i);
+      REQUIRE(Dot(a, b) / std::sqrt(Dot(a, a) * Dot(b, b)) > 0.999);
+    }
+  }
+}
+
+TEST_CASE("what was trained on float32 does not go with bfloat16") {
+  const TemporaryFolder folder;
+  WriteSmallModel(folder.At("tiny"));
+  WriteSmallState(folder.At("state"), folder.At("tiny"));
+  WriteSmallSentenceModel(folder.At("bert"));
+  EncoderSource source{.encoder = "sentence", .encoder_sentences = folder.At("bert")};
+  AdapterParameters adapter = SmallAdapter(*Make(source));
+  adapter.base = source.encoder;
+  REQUIRE(WriteAdapter(folder.At("tuned"), adapter).ok());
+  for (const std::string& encoder :
+       {"state:" + folder.At("state"), "tuned:" + folder.At("tuned")}) {
+    CAPTURE(encoder);
+    source.encoder = encoder;
+    source.encoder_precision = "float32";
+    Make(source);
+    source.encoder_precision = "bfloat16";
+    REQUIRE(Contains(ErrorOf(source, absl::StatusCode::kFailedPrecondition), "was trained on"));
+  }
+}
+
 TEST_CASE("sizes of the policy that do not fit the encoder are refused by name") {
   const TemporaryFolder folder;
   WriteSmallModel(folder.At("tiny"));
@@ -288,6 +335,10 @@ TEST_CASE(
       ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models, .encoder_device = "abacus"},
               absl::StatusCode::kInvalidArgument),
       "encoder is 'gpt2:tiny' on encoder_device 'abacus': device 'abacus'"));
+  REQUIRE(Contains(
+      ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models, .encoder_precision = "half"},
+              absl::StatusCode::kInvalidArgument),
+      "encoder_precision: 'half' is none of float32, bfloat16"));
   REQUIRE(Contains(ErrorOf({.encoder = "gpt2:tiny", .encoder_models = models},
                            absl::StatusCode::kFailedPrecondition, {.encoder_cache = folder.path()}),
                    "encoder_cache: " + folder.path()));
@@ -334,15 +385,19 @@ TEST_CASE("the knobs are read from a file's section") {
   config.Add("inference", options);
   REQUIRE(config
               .Load("", {"inference.encoder=both:tiny", "inference.encoder_device=cuda:1",
+                         "inference.encoder_precision=bfloat16",
                          "inference.encoder_cache=vectors.sqlite",
                          "inference.encoder_cache_bytes=1000000"})
               .ok());
   REQUIRE(options.source.encoder == "both:tiny");
   REQUIRE(options.source.encoder_device == "cuda:1");
+  REQUIRE(options.source.encoder_precision == "bfloat16");
   REQUIRE(options.source.encoder_table == "data/encoder/lexical.idf");
   REQUIRE(options.caches.encoder_cache == "vectors.sqlite");
   REQUIRE(options.caches.encoder_cache_bytes == 1000000);
   REQUIRE_FALSE(config.Load("", {"inference.encoder_cache_bytes=1000"}).ok());
+  REQUIRE(Contains(runtime::Message(config.Load("", {"inference.encoder_precision=half"})),
+                   "inference.encoder_precision"));
 }
 
 }  // namespace

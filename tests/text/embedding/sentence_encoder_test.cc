@@ -8,7 +8,9 @@
 #include "tests/doubles/temporary_folder.h"
 #include "tests/text/embedding/counting_encoder.h"
 #include "tests/text/embedding/small_sentence_model.h"
+#include "text/embedding/model_version.h"
 #include "text/language/bert.h"
+#include "text/language/bert_folder.h"
 
 namespace shoal::embedding {
 namespace {
@@ -86,10 +88,23 @@ TEST_CASE("the version of a sentence encoder is of its files, not of their place
   REQUIRE(LoadSentences(folder.At("b"))->version() != version);
 }
 
+TEST_CASE("in float32 the version says nothing of the precision, as when there was no other") {
+  const TemporaryFolder folder;
+  WriteSmallSentenceModel(folder.path());
+  const auto parameters = language::ReadBertFolder(folder.path()).value();
+  const std::string stated =
+      "1 " + tokens::SmallWordPiece()->fingerprint() + " " + parameters.config.ToJson();
+  REQUIRE(LoadSentences(folder.path())->version() == ModelVersion("bert", stated, parameters.flat));
+  REQUIRE(LoadSentences(folder.path(), {.precision = runtime::DType::kBFloat16})->version() ==
+          ModelVersion("bert", "bfloat16 " + stated, parameters.flat));
+}
+
 TEST_CASE("a folder that holds no sentence encoder is refused by name") {
   const TemporaryFolder folder;
   REQUIRE(absl::IsNotFound(SentenceEncoder::Create(folder.path(), {}).status()));
   WriteSmallSentenceModel(folder.path());
+  REQUIRE(absl::IsInvalidArgument(
+      SentenceEncoder::Create(folder.path(), {.precision = runtime::DType::kInt8}).status()));
   nlohmann::json large = tokens::SmallWordPieceJson();
   for (int id = 19; id <= 200; ++id) large["model"]["vocab"]["w" + std::to_string(id)] = id;
   REQUIRE(runtime::WriteFileAtomically(folder.At("tokenizer.json"), large.dump()).ok());
