@@ -81,7 +81,7 @@ void InputGatherer::Add(const Row& row, const EnvironmentSlot& slot, double epsi
 void InputGatherer::AddObservation(const Row& row) {
   const RowLayout& layout = *row.block->layout;
   std::span<const std::byte> bytes =
-      std::span(row.block->observations)
+      std::as_bytes(std::span(row.block->observations))
           .subspan(row.index * layout.observation_bytes, layout.observation_bytes);
   if (shape_.frames) {
     std::memcpy(inputs_.frames.data() + static_cast<std::size_t>(inputs_.rows) * bytes.size(),

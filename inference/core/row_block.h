@@ -126,7 +126,7 @@ struct RowBlock {
   std::vector<std::uint8_t> relabelled;                       // [B] or empty
   std::vector<std::uint8_t> flags;                            // [B]
   std::vector<float> rewards;                                 // [B]
-  std::vector<std::byte> observations;                        // [B, observation bytes]
+  std::string observations;                                   // [B, observation bytes]
   std::vector<content::ContentKey> content_keys;              // [B, F]
   std::vector<embedding::Embedding> embeddings;               // [B, F], null: no content
   std::vector<content::ContentKey> catalog_keys;              // [B] or empty

@@ -140,12 +140,13 @@ void UnrollBuilder::Push(const Row& row, const Step& step) {
 void UnrollBuilder::PushBytes(const Row& row) {
   const RowBlock& block = *row.block;
   const auto slice = [&row](auto& to, const auto& from, std::size_t width) {
-    const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row.index * width);
-    to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    const auto part = from.subspan(row.index * width, width);
+    to.insert(to.end(), part.begin(), part.end());
   };
-  slice(open_.observations, block.observations, layout_->observation_bytes);
-  slice(contents_, block.content_keys, shape_.content_count);
-  slice(open_.extras, block.extras, layout_->extras_bytes);
+  slice(open_.observations, std::as_bytes(std::span(block.observations)),
+        layout_->observation_bytes);
+  slice(contents_, std::span(block.content_keys), shape_.content_count);
+  slice(open_.extras, std::span(block.extras), layout_->extras_bytes);
 }
 
 std::int32_t UnrollBuilder::CatalogIndex(const std::shared_ptr<const Candidates>& candidates) {

@@ -48,8 +48,8 @@ void Intake::Take(ActMessage message, Admission& admission) {
     return;
   }
   if (message.request.has_rows()) {
-    auto rows =
-        DecodeRows(message.request.rows(), message.layout, shape_, runtime::SystemClock().Now());
+    auto rows = DecodeRows(std::move(*message.request.mutable_rows()), message.layout, shape_,
+                           runtime::SystemClock().Now());
     if (!rows.ok()) {
       message.stream->Refuse(rows.status());
       return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,7 @@ absl::StatusOr<std::vector<content::ContentKey>> KeysFrom(std::string_view bytes
 // Fills a block. If one of its methods fails, all rows get that error.
 class Decoder {
  public:
-  Decoder(const proto::Rows& rows, const PolicyShape& shape, RowBlock& block)
+  Decoder(proto::Rows& rows, const PolicyShape& shape, RowBlock& block)
       : rows_(rows), shape_(shape), block_(block) {}
 
   absl::Status Decode() {
@@ -164,10 +165,16 @@ class Decoder {
     const std::vector<RowColumn>& columns = block_.layout->observations;
     SHOAL_ASSIGN_OR_RETURN(const std::vector<runtime::TensorView> views,
                            ViewColumns(rows_.observations(), columns, "observation"));
+    for (std::size_t i = 0; i < columns.size(); ++i) CheckFinite(views[i], columns[i]);
+    if (columns.size() == 1) {
+      proto::Tensor& only = *rows_.mutable_observations(0)->mutable_tensor();
+      block_.observations = std::move(*only.mutable_data());
+      return absl::OkStatus();
+    }
     const std::size_t bytes = block_.layout->observation_bytes;
     block_.observations.resize(block_.rows * bytes);
-    Interleave(views, columns, block_.observations.data(), bytes);
-    for (std::size_t i = 0; i < columns.size(); ++i) CheckFinite(views[i], columns[i]);
+    Interleave(views, columns, std::as_writable_bytes(std::span(block_.observations)).data(),
+               bytes);
     return absl::OkStatus();
   }
 
@@ -358,14 +365,14 @@ class Decoder {
     }
   }
 
-  const proto::Rows& rows_;
+  proto::Rows& rows_;
   const PolicyShape& shape_;
   RowBlock& block_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(const proto::Rows& rows,
+absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(proto::Rows rows,
                                                      std::shared_ptr<const RowLayout> layout,
                                                      const PolicyShape& shape,
                                                      runtime::TimePoint now) {

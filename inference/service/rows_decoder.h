@@ -20,8 +20,9 @@ namespace shoal::inference {
 
 inline constexpr int kMaxRowsInMessage = 65536;
 
-// Returns INVALID_ARGUMENT when the message cannot be answered row by row.
-absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(const proto::Rows& rows,
+// Returns INVALID_ARGUMENT when the message cannot be answered row by row. Takes the bytes of an
+// observation that is the only one out of `rows` without a copy.
+absl::StatusOr<std::shared_ptr<RowBlock>> DecodeRows(proto::Rows rows,
                                                      std::shared_ptr<const RowLayout> layout,
                                                      const PolicyShape& shape,
                                                      runtime::TimePoint now);

@@ -21,7 +21,7 @@ std::vector<Row> RowsOfPixels() {
   block->layout = layout;
   block->observations.clear();
   for (const int pixel : {0, 128, 255, 1, 2, 3}) {
-    block->observations.push_back(static_cast<std::byte>(pixel));
+    block->observations.push_back(static_cast<char>(pixel));
   }
   return {{block, 0}, {block, 1}};
 }

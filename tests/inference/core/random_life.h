@@ -116,7 +116,7 @@ class RandomLife {
     RowBlock& block = *event.row.block;
     block.layout = layout_;
     while (block.observations.size() < layout_->observation_bytes) {
-      block.observations.push_back(static_cast<std::byte>(random_.Below(3)));
+      block.observations.push_back(static_cast<char>(random_.Below(3)));
     }
     for (std::size_t i = 0; i < layout_->extras_bytes; ++i) {
       block.extras.push_back(static_cast<std::byte>(random_.Below(256)));

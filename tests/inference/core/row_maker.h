@@ -97,8 +97,8 @@ inline std::shared_ptr<RowBlock> MakeBlock(const std::vector<RowSpec>& specs,
     block->relabelled.push_back(spec.relabelled ? 1 : 0);
     block->flags.push_back(spec.flags);
     block->rewards.push_back(spec.reward);
-    const auto bytes = std::as_bytes(std::span(&spec.observation, 1));
-    block->observations.insert(block->observations.end(), bytes.begin(), bytes.end());
+    block->observations.append(reinterpret_cast<const char*>(&spec.observation),
+                               sizeof spec.observation);
   }
   return block;
 }

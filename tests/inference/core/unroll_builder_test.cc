@@ -274,9 +274,9 @@ TEST_CASE("Observations keep their dtypes, and an unroll of another policy than 
   const auto row = [&layout](std::uint64_t sequence, std::uint8_t flags) {
     Row made = MakeRow({.sequence = sequence, .flags = flags});
     made.block->layout = layout;
-    made.block->observations.assign(10, std::byte{0});
-    made.block->observations[1] = std::byte{200};
-    made.block->observations[2] = static_cast<std::byte>(sequence + 1);
+    made.block->observations.assign(10, '\0');
+    made.block->observations[1] = static_cast<char>(200);
+    made.block->observations[2] = static_cast<char>(sequence + 1);
     return made;
   };
   UnrollBuilder builder(shape, {.max_rows = 1});

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/service/rows_decoder.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "inference/service/act_stream.h"
 #include "inference/service/unroll_item.h"
@@ -61,7 +63,8 @@ TEST_CASE("Good rows are decoded") {
   REQUIRE(block->errors.empty());
   REQUIRE(block->environments == std::vector<std::uint64_t>{10, 11});
   std::vector<float> observations(2);
-  runtime::ToFloats(runtime::DType::kFloat32, block->observations, observations);
+  runtime::ToFloats(runtime::DType::kFloat32, std::as_bytes(std::span(block->observations)),
+                    observations);
   REQUIRE(observations == std::vector<float>{1, 2});
   REQUIRE(block->rewards == std::vector<float>{0.5F, 0.5F});
 }
@@ -162,8 +165,7 @@ TEST_CASE("Observations of every dtype are taken as they are, and must be finite
     transport::ToWire(tensor, *rows.mutable_observations(0)->mutable_tensor());
     const auto block = DecodeRows(rows, layout, kShape, runtime::TimePoint{});
     REQUIRE((*block)->errors.empty());
-    REQUIRE(std::equal((*block)->observations.begin(), (*block)->observations.end(),
-                       tensor.bytes().begin(), tensor.bytes().end()));
+    REQUIRE(std::ranges::equal(std::as_bytes(std::span((*block)->observations)), tensor.bytes()));
     if (dtype > 4) continue;
     const std::vector<float> bad = {1, std::numeric_limits<float>::infinity()};
     runtime::FromFloats(bad, column.dtype, tensor.mutable_bytes());
@@ -214,6 +216,46 @@ TEST_CASE("A row without a legal action is refused") {
   legal.add_shape(2);
   legal.set_data(std::string("\x01\x00\x00\x00", 4));
   REQUIRE(ErrorOfSecond(rows) == "legal: no action is legal");
+}
+
+TEST_CASE("The only observation is taken from the message and not copied") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  RowColumn& column = layout->observations[0];
+  column.shape = {40};
+  column.elements = 40;
+  column.bytes = layout->observation_bytes = 40 * sizeof(float);
+  layout->observation_size = 40;
+  proto::Rows rows = TwoRows();
+  const std::vector<float> values(80, 0.5F);
+  transport::ToWire(runtime::Tensor::Of<float>({2, 40}, values),
+                    *rows.mutable_observations(0)->mutable_tensor());
+  const char* const bytes = rows.observations(0).tensor().data().data();
+  PolicyShape shape = kShape;
+  shape.observation_size = 40;
+  const auto block = DecodeRows(std::move(rows), layout, shape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors.empty());
+  REQUIRE((*block)->observations.data() == bytes);
+  REQUIRE((*block)->observations.size() == 80 * sizeof(float));
+}
+
+TEST_CASE("Several observations lie side by side in each row") {
+  auto layout = std::make_shared<RowLayout>(*testing::PlainLayout());
+  layout->observations.push_back({"y", runtime::DType::kUInt8, {2}, 2, 2});
+  layout->observation_size = 3;
+  layout->observation_bytes = 6;
+  proto::Rows rows = TwoRows();
+  proto::NamedTensor& second = *rows.add_observations();
+  second.set_name("y");
+  const std::vector<std::uint8_t> values = {1, 2, 3, 4};
+  transport::ToWire(runtime::Tensor::Of<std::uint8_t>({2, 2}, values), *second.mutable_tensor());
+  PolicyShape shape = kShape;
+  shape.observation_size = 3;
+  const auto block = DecodeRows(rows, layout, shape, {});
+  REQUIRE(block.ok());
+  REQUIRE((*block)->errors.empty());
+  const std::string first = rows.observations(0).tensor().data();
+  REQUIRE((*block)->observations == first.substr(0, 4) + "\1\2" + first.substr(4) + "\3\4");
 }
 
 TEST_CASE("Nothing is reserved for extras before their tensors are seen") {
