@@ -43,7 +43,6 @@
 #include "rl/collectives/gradient_reducer.h"
 #include "rl/collectives/rank_times.h"
 #include "rl/model/policy.h"
-#include "rl/parameters/half_precision.h"
 #include "rl/parameters/version_wire.h"
 
 namespace shoal::learner {
@@ -155,13 +154,10 @@ absl::Status Learner::Publish(bool save) {
            {"update", std::to_string(TrainedNumber())},
            {"checkpoint", parts.published_with_checkpoint ? "1" : "0"},
            {"encoder_version", parts.encoder_version}}));
-  // The version is what was rounded, in files and wherever it is fetched or evaluated.
-  if (setup_.learner.publishes_halves()) {
-    SHOAL_ASSIGN_OR_RETURN(bytes, parameters::RoundToHalf(bytes));
-  }
-  const parameters::Parameters parameters{parts.version, setup_.policy.Digest(),
-                                          parts.encoder_version,
-                                          std::make_shared<const std::string>(std::move(bytes))};
+  parameters::Parameters parameters{.version = parts.version,
+                                    .spec_digest = setup_.policy.Digest(),
+                                    .encoder_version = parts.encoder_version,
+                                    .bytes = std::make_shared<const std::string>(std::move(bytes))};
   // The file must be there before the version is announced: a client may then ask for it.
   const absl::Status saved = save ? parts.publication->Save(parameters) : absl::OkStatus();
   if (saved.ok() || CanWait(saved)) parts.publication->Publish(parameters);

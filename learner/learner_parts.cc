@@ -102,7 +102,8 @@ absl::Status Learner::Start() {
              .kept_folder = setup_.run.path() + "/best",
              .keep = static_cast<std::size_t>(options.keep_parameters),
              .recent_bytes = static_cast<std::size_t>(options.recent_parameters_bytes),
-             .differences = options.publishes_differences()},
+             .differences = options.publishes_differences(),
+             .halves = options.publishes_halves()},
             parts.metrics));
   }
   SHOAL_RETURN_IF_ERROR(ShareRecords());

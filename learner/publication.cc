@@ -15,11 +15,13 @@ constexpr std::chrono::milliseconds kGrace(500);
 
 Publication::Publication(const PublicationOptions& options, runtime::Metrics& metrics)
     : keep_(options.keep),
+      halves_(options.halves),
       folder_(options.folder),
       publisher_({.folder = options.folder,
                   .kept_folder = options.kept_folder,
                   .recent_bytes = options.recent_bytes,
-                  .differences = options.differences},
+                  .differences = options.differences,
+                  .halves = options.halves},
                  metrics) {}
 
 absl::StatusOr<std::unique_ptr<Publication>> Publication::Create(const PublicationOptions& options,
@@ -42,7 +44,8 @@ void Publication::Publish(const parameters::Parameters& parameters) {
   server_->SetServing(true);
 }
 
-absl::Status Publication::Save(const parameters::Parameters& parameters) const {
+absl::Status Publication::Save(parameters::Parameters& parameters) const {
+  SHOAL_ASSIGN_OR_RETURN(parameters, parameters::Finished(std::move(parameters), halves_));
   SHOAL_RETURN_IF_ERROR(folder_.Save(parameters));
   return folder_.KeepNewest(keep_);
 }

@@ -2,6 +2,10 @@
 // Publishes parameters: over rank 0's gRPC server and as files in the run's folder. What
 // evaluations of them returned comes back over the same server.
 //
+// A version is rounded where halves are published, and its SHA-256 is computed, once: by Save on
+// the caller's thread, or else by a thread of the publisher. The version is what was rounded, in
+// files and wherever it is fetched or evaluated.
+//
 // Publish and TakeEvaluations are called from one thread, Drain once from any thread.
 #pragma once
 
@@ -32,6 +36,8 @@ struct PublicationOptions {
   std::size_t recent_bytes = std::size_t{256} << 20;
   // Whether subscribers get differences from what they hold (rl/parameters/publisher.h).
   bool differences = false;
+  // Whether parameters are rounded to half precision.
+  bool halves = false;
 };
 
 class Publication {
@@ -42,10 +48,11 @@ class Publication {
                                                              runtime::Metrics& metrics);
   ~Publication();
 
-  // Serves `parameters` from now on.
+  // Serves `parameters` from now on, or soon if they were not saved.
   void Publish(const parameters::Parameters& parameters);
-  // Writes a file and removes the files beyond `keep`.
-  absl::Status Save(const parameters::Parameters& parameters) const;
+  // Writes a file and removes the files beyond `keep`. Rounds `parameters` if halves are published,
+  // and gives them their SHA-256.
+  absl::Status Save(parameters::Parameters& parameters) const;
   // Returns what was reported of evaluations since the last call, in order.
   std::vector<parameters::EvaluationReport> TakeEvaluations() { return evaluations_.Take(); }
   // Returns "host:port" with the port that is bound.
@@ -58,6 +65,7 @@ class Publication {
   Publication(const PublicationOptions& options, runtime::Metrics& metrics);
 
   const std::size_t keep_;
+  const bool halves_;
   const parameters::ParametersFolder folder_;
   parameters::Publisher publisher_;
   parameters::EvaluationInbox evaluations_;

@@ -373,14 +373,15 @@ def measure_publish(_, output):
     update, published = lines["update"], lines["publish"]
     return {"parameters_mb": update["parameters_mb"], "update_ms": update["update_ms"],
             "delivered_ms": published["delivered_ms"]["median"], "call_ms": published["call_ms"]["median"],
+            "making_file_ms": published["making_file_ms"]["median"],
             "of_an_update": published["call_ms"]["median"] / update["update_ms"]}
 
 
 def publish():
-    """Versions of 30 MB, whose learner the call keeps for a part of what its update takes in the same run."""
-    return proof.Proof("publish", "30 MB of parameters reach four subscribers within 300 ms, and publishing them takes less than "
-                       "1 % of an update of a policy of that size on one core; two minutes, needs build/bin/bench_publish and "
-                       "bench_update (in CI: parameters)",
+    """Versions of 30 MB. The call, in which the learner makes the file, is compared with an update of the same run."""
+    return proof.Proof("publish", "30 MB of parameters reach four subscribers within 300 ms, and making and publishing the file "
+                       "keeps the learner for less than 1 % of an update of a policy of that size on one core; two minutes, "
+                       "needs build/bin/bench_publish and bench_update (in CI: parameters)",
                        [proof.Piece("30-mb", ["bash", "-c", UPDATE_AND_PUBLISH], measure_publish,
                                     {"parameters_mb": (">=", 30), "delivered_ms": ("<=", 300), "of_an_update": ("<=", 0.01)})])
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how long a version of the parameters takes from the learner's call to the last of its
 // subscribers, which check its SHA-256 as inference does, over TCP on loopback. It also says how
-// long the call keeps the learner, which includes rounding, and how many bytes each subscriber
-// gets. Prints one JSON line.
+// long the call keeps the learner, which consists of making the file from the weights, with the
+// function that the learner uses, and of publishing it, and how many bytes each subscriber gets.
+// Prints one JSON line.
 //
 // A round publishes one version and waits until all subscribers have delivered it. Versions are
 // those of a folder, forwards and backwards in turn, or made up: normally distributed weights, with
@@ -26,7 +27,6 @@
 #include "platform/runtime/random.h"
 #include "platform/transport/server.h"
 #include "rl/model/safetensors.h"
-#include "rl/parameters/half_precision.h"
 #include "rl/parameters/parameters_file.h"
 #include "rl/parameters/publisher.h"
 #include "rl/parameters/subscriber.h"
@@ -48,7 +48,13 @@ struct Settings {
   std::string folder;
 };
 
-using File = std::shared_ptr<const std::string>;
+// The weights of a version, which lie in a file.
+struct Weights {
+  std::string file;
+  model::SafetensorsView view = {};
+  // They view what stands above.
+  std::vector<model::SafetensorsItem> items = {};
+};
 
 double Milliseconds(Steady::time_point from) {
   return std::chrono::duration<double, std::milli>(Steady::now() - from).count();
@@ -84,40 +90,54 @@ class Arrivals {
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-std::vector<File> MadeUp(double megabytes) {
+// REQUIRES: `weights` stays where it is.
+absl::Status FindItems(Weights& weights) {
+  SHOAL_ASSIGN_OR_RETURN(weights.view, model::SafetensorsView::Parse(weights.file));
+  for (const auto& entry : weights.view.entries()) {
+    weights.items.push_back({entry.name, {entry.dtype, entry.shape, entry.bytes}});
+  }
+  return absl::OkStatus();
+}
+
+std::vector<Weights> MadeUp(double megabytes) {
   runtime::Random random(1);
   std::vector<float> weights(static_cast<std::size_t>(megabytes * 1e6 / sizeof(float)));
   for (float& weight : weights) weight = static_cast<float>(0.05 * random.Normal());
   const runtime::Shape shape = {1, static_cast<std::int64_t>(weights.size())};
-  std::vector<File> files;
+  std::vector<Weights> versions;
   for (int i = 0; i < 2; ++i) {
     const std::vector<model::SafetensorsItem> items = {
         {"weights",
          {runtime::DType::kFloat32, shape, std::as_bytes(std::span(std::as_const(weights)))}}};
-    files.push_back(std::make_shared<const std::string>(model::WriteSafetensors(items, {})));
+    versions.push_back({.file = model::WriteSafetensors(items, {})});
     for (float& weight : weights) weight += static_cast<float>(1e-4 * random.Normal());
   }
-  return files;
+  return versions;
 }
 
-absl::StatusOr<std::vector<File>> FilesOf(const Settings& settings) {
-  if (settings.versions.empty()) return MadeUp(settings.megabytes);
+// The elements of the result view themselves.
+absl::StatusOr<std::vector<Weights>> WeightsOf(const Settings& settings) {
+  std::vector<Weights> versions;
+  if (settings.versions.empty()) versions = MadeUp(settings.megabytes);
   const parameters::ParametersFolder folder(settings.versions);
-  std::vector<File> files;
   for (const Version& version : folder.List()) {
     SHOAL_ASSIGN_OR_RETURN(const Parameters loaded, folder.Load(version));
-    files.push_back(loaded.bytes);
+    versions.push_back({.file = *loaded.bytes});
   }
-  if (files.size() < 2) return runtime::NotFound("fewer than two versions in " + settings.versions);
-  for (std::size_t i = files.size() - 2; i > 0; --i) files.push_back(files[i]);
-  return files;
+  if (versions.size() < 2) {
+    return runtime::NotFound("fewer than two versions in " + settings.versions);
+  }
+  for (std::size_t i = versions.size() - 2; i > 0; --i) versions.push_back(versions[i]);
+  for (Weights& weights : versions) SHOAL_RETURN_IF_ERROR(FindItems(weights));
+  return versions;
 }
 
 absl::Status Run(const Settings& settings) {
-  SHOAL_ASSIGN_OR_RETURN(const std::vector<File> files, FilesOf(settings));
-  const bool halves = settings.encoding.starts_with("float16");
+  SHOAL_ASSIGN_OR_RETURN(const std::vector<Weights> versions, WeightsOf(settings));
   runtime::Metrics metrics;
-  parameters::Publisher publisher({.differences = settings.encoding.ends_with("delta")}, metrics);
+  parameters::Publisher publisher({.differences = settings.encoding.ends_with("delta"),
+                                   .halves = settings.encoding.starts_with("float16")},
+                                  metrics);
   const auto& sent = metrics.Counter("shoal_parameters_sent_bytes_total",
                                      "Bytes of files and differences sent to subscribers");
   SHOAL_ASSIGN_OR_RETURN(const auto server, transport::Server::Create({.listen = "127.0.0.1:0"},
@@ -137,6 +157,8 @@ absl::Status Run(const Settings& settings) {
             [&arrivals](const Parameters& got) { arrivals.Add(got.version); }, *counters.back()));
     subscribers.push_back(std::move(subscriber));
   }
+  std::vector<double> makings;
+  std::vector<double> publishings;
   std::vector<double> calls;
   std::vector<double> deliveries;
   double sent_before = 0;
@@ -145,11 +167,10 @@ absl::Status Run(const Settings& settings) {
     const auto step = static_cast<std::uint64_t>(round) + 1;
     arrivals.Expect(step);
     const Steady::time_point start = Steady::now();
-    File file = files[static_cast<std::size_t>(round) % files.size()];
-    if (halves) {
-      SHOAL_ASSIGN_OR_RETURN(std::string rounded, parameters::RoundToHalf(*file));
-      file = std::make_shared<const std::string>(std::move(rounded));
-    }
+    const Weights& weights = versions[static_cast<std::size_t>(round) % versions.size()];
+    auto file = std::make_shared<const std::string>(
+        model::WriteSafetensors(weights.items, weights.view.metadata()));
+    const double making = Milliseconds(start);
     publisher.Publish({.version = {.epoch = 1, .step = step},
                        .spec_digest = "spec",
                        .encoder_version = "encoder",
@@ -162,6 +183,8 @@ absl::Status Run(const Settings& settings) {
       sent_before = sent.Value();
       continue;
     }
+    makings.push_back(making);
+    publishings.push_back(call - making);
     calls.push_back(call);
     deliveries.push_back(Milliseconds(start));
   }
@@ -174,13 +197,15 @@ absl::Status Run(const Settings& settings) {
   };
   std::puts(nlohmann::json{{"bench", "publish"},
                            {"encoding", settings.encoding},
-                           {"megabytes", static_cast<double>(files[0]->size()) / 1e6},
+                           {"megabytes", static_cast<double>(versions[0].file.size()) / 1e6},
                            {"sent_megabytes", sent_each / 1e6},
                            {"subscribers", settings.subscribers},
                            {"rounds", settings.rounds},
                            {"kept_on_disk", !settings.folder.empty()},
                            {"delivered_ms", figures(deliveries)},
-                           {"call_ms", figures(calls)}}
+                           {"call_ms", figures(calls)},
+                           {"making_file_ms", figures(makings)},
+                           {"publishing_ms", figures(publishings)}}
                 .dump()
                 .c_str());
   return absl::OkStatus();

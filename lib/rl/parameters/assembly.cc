@@ -20,18 +20,34 @@ absl::StatusOr<std::optional<Parameters>> Assembly::Add(const proto::ParametersP
   return result;
 }
 
+void Assembly::BeginStream() {
+  stream_begins_ = true;
+  if (partial()) return;
+  first_.reset();
+  bytes_ = {};
+}
+
+std::optional<proto::PartialParameters> Assembly::partial() const {
+  if (!first_ || first_->has_difference() || first_->sha256().empty()) return std::nullopt;
+  proto::PartialParameters partial;
+  *partial.mutable_version() = first_->version();
+  partial.set_sha256(first_->sha256());
+  partial.set_bytes(bytes_.size());
+  return partial;
+}
+
 void Assembly::Hold(Parameters parameters) {
-  std::string digest = Sha256(*parameters.bytes);
-  held_ = std::make_shared<const Published>(
-      Published{.parameters = std::move(parameters), .digest = std::move(digest)});
+  if (parameters.sha256.empty()) parameters.sha256 = Sha256(*parameters.bytes);
+  held_ = std::make_shared<const Parameters>(std::move(parameters));
 }
 
 absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::ParametersPart& part) {
   const Version version = FromProto(part.version());
   const std::string name = "parameters " + ToString(version);
+  if (std::exchange(stream_begins_, false) || part.offset() == 0) {
+    SHOAL_RETURN_IF_ERROR(CheckFirst(name, part));
+  }
   if (part.offset() == 0) {
-    SHOAL_RETURN_IF_ERROR(transport::CheckProtocolVersion(part.protocol_version(), "the learner",
-                                                          "inference server"));
     first_ = part;
     first_->clear_data();
     bytes_.clear();
@@ -51,6 +67,11 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
                                     " is empty or passes the total of " +
                                     std::to_string(part.total_bytes()) + " bytes");
   }
+  const std::string& sha256 = first_->sha256();
+  if (!sha256.empty() && !part.sha256().empty() && part.sha256() != sha256) {
+    return runtime::DataLoss(name + ": the part at " + std::to_string(part.offset()) +
+                             " is of another file than the one before");
+  }
   bytes_ += part.data();
   if (bytes_.size() < part.total_bytes()) return std::nullopt;
   SHOAL_ASSIGN_OR_RETURN(std::string file, File());
@@ -62,15 +83,24 @@ absl::StatusOr<std::optional<Parameters>> Assembly::AddChecked(const proto::Para
   parameters.spec_digest = first_->spec_digest();
   parameters.encoder_version = first_->encoder_version();
   parameters.bytes = std::make_shared<const std::string>(std::move(file));
-  held_ = std::make_shared<const Published>(
-      Published{.parameters = parameters, .digest = part.sha256()});
+  parameters.sha256 = part.sha256();
+  held_ = std::make_shared<const Parameters>(parameters);
   return parameters;
+}
+
+absl::Status Assembly::CheckFirst(const std::string& name,
+                                  const proto::ParametersPart& part) const {
+  SHOAL_RETURN_IF_ERROR(
+      transport::CheckProtocolVersion(part.protocol_version(), "the learner", "inference server"));
+  if (part.offset() == 0 || !part.sha256().empty()) return absl::OkStatus();
+  return runtime::InvalidArgument(name + ": a stream that begins at " +
+                                  std::to_string(part.offset()) + " does not say of which file");
 }
 
 absl::Status Assembly::CheckDifference(const std::string& name,
                                        const proto::ParametersDifference& difference) const {
   const Version base = FromProto(difference.base());
-  if (!held_ || held_->parameters.version != base || held_->digest != difference.base_sha256()) {
+  if (!held_ || held_->version != base || held_->sha256 != difference.base_sha256()) {
     return runtime::FailedPrecondition(name + " came as a difference from parameters " +
                                        ToString(base) + ", which are not held");
   }
@@ -83,31 +113,31 @@ absl::Status Assembly::CheckDifference(const std::string& name,
 
 absl::StatusOr<std::string> Assembly::File() {
   if (!first_->has_difference()) return std::move(bytes_);
-  auto file = ApplyDifference(*held_->parameters.bytes, bytes_, first_->difference().file_bytes());
+  auto file = ApplyDifference(*held_->bytes, bytes_, first_->difference().file_bytes());
   if (file.ok()) return file;
   return runtime::Annotate(file.status(), "parameters " + ToString(FromProto(first_->version())));
 }
 
-proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset) {
-  const Parameters& parameters = shipment.published->parameters;
+proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset, bool begins_stream) {
+  const Parameters& parameters = *shipment.published;
   const std::string& bytes = shipment.bytes();
   proto::ParametersPart part;
   *part.mutable_version() = ToProto(parameters.version);
   part.set_spec_digest(parameters.spec_digest);
   part.set_encoder_version(parameters.encoder_version);
   part.set_total_bytes(bytes.size());
-  if (offset == 0) {
-    part.set_protocol_version(transport::kProtocolVersion);
-    if (shipment.difference) {
-      proto::ParametersDifference& difference = *part.mutable_difference();
-      *difference.mutable_base() = ToProto(shipment.base->parameters.version);
-      difference.set_base_sha256(shipment.base->digest);
-      difference.set_file_bytes(parameters.bytes->size());
-    }
+  const bool first = offset == 0 || begins_stream;
+  if (first) part.set_protocol_version(transport::kProtocolVersion);
+  if (offset == 0 && shipment.difference) {
+    proto::ParametersDifference& difference = *part.mutable_difference();
+    *difference.mutable_base() = ToProto(shipment.base->version);
+    difference.set_base_sha256(shipment.base->sha256);
+    difference.set_file_bytes(parameters.bytes->size());
   }
   part.set_offset(offset);
   part.set_data(bytes.substr(offset, kPartBytes));
-  if (offset + part.data().size() == bytes.size()) part.set_sha256(shipment.published->digest);
+  const bool last = offset + part.data().size() == bytes.size();
+  if (first || last) part.set_sha256(parameters.sha256);
   return part;
 }
 

@@ -2,8 +2,9 @@
 // Reassembles one version of the parameters from its parts, and checks it.
 //
 // It holds the file that it returned last, or that Hold gave it, so that the parts may carry the
-// difference from that file. Not thread-safe. After an error the assembly is empty and accepts the
-// next version's first part; after one in a difference it also holds no file.
+// difference from that file. Where a stream breaks within a file, another stream may go on from
+// there, if it says that it brings the same file. Not thread-safe. After an error the assembly is
+// empty and accepts the next version's first part; after one in a difference it also holds no file.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,6 @@
 #include "platform/runtime/status.h"
 #include "proto/parameters.pb.h"
 #include "rl/parameters/parameters_file.h"
-#include "rl/parameters/published_versions.h"
 
 namespace shoal::parameters {
 
@@ -27,17 +27,27 @@ class Assembly {
   //   FAILED_PRECONDITION the learner uses another protocol version, or this is a difference from a
   //                       file that is not held
   //   INVALID_ARGUMENT    parts are not consecutive, or exceed the total, or a difference is
-  //   damaged DATA_LOSS           the SHA-256 is missing or different, or a difference is cut off
+  //                       damaged
+  //   DATA_LOSS           the SHA-256 is missing or different, or a difference is cut off
   //   RESOURCE_EXHAUSTED  the version is larger than max_bytes
   absl::StatusOr<std::optional<Parameters>> Add(const proto::ParametersPart& part);
+
+  // The parts of another stream follow. The first one is at offset 0, or it goes on from partial()
+  // and repeats the protocol version and the SHA-256.
+  void BeginStream();
+  // Returns what another stream may go on from. Returns nullopt where no version was begun, where
+  // its parts carry a difference, and where its first part did not state the SHA-256.
+  std::optional<proto::PartialParameters> partial() const;
 
   // Holds a file that came in another way.
   void Hold(Parameters parameters);
   // Null where no file is held.
-  const PublishedPointer& held() const { return held_; }
+  const ParametersPointer& held() const { return held_; }
 
  private:
   absl::StatusOr<std::optional<Parameters>> AddChecked(const proto::ParametersPart& part);
+  // Checks the first part of a stream, or of a version.
+  absl::Status CheckFirst(const std::string& name, const proto::ParametersPart& part) const;
   absl::Status CheckDifference(const std::string& name,
                                const proto::ParametersDifference& difference) const;
   // Returns the file that the received bytes are, or describe.
@@ -47,7 +57,9 @@ class Assembly {
   // The first part of the version that is being assembled.
   std::optional<proto::ParametersPart> first_;
   std::string bytes_;
-  PublishedPointer held_;
+  // Whether the next part is the first one of a stream.
+  bool stream_begins_ = false;
+  ParametersPointer held_;
 };
 
 // The maximum number of data bytes in one part.
@@ -55,17 +67,18 @@ inline constexpr std::size_t kPartBytes = std::size_t{1} << 20;
 
 // What is sent of a version: its file, or the difference of that file from `base`'s.
 struct Shipment {
-  PublishedPointer published;
+  // REQUIRES: it has its SHA-256, and so has `base`.
+  ParametersPointer published;
   // Null where the file is sent.
-  PublishedPointer base = nullptr;
+  ParametersPointer base = nullptr;
   std::shared_ptr<const std::string> difference = nullptr;
 
-  const std::string& bytes() const {
-    return difference ? *difference : *published->parameters.bytes;
-  }
+  const std::string& bytes() const { return difference ? *difference : *published->bytes; }
 };
 
-// Returns the part that begins at `offset`.
-proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset);
+// Returns the part that begins at `offset`. `begins_stream` says that it is the first one of its
+// stream, though the offset may not be 0.
+proto::ParametersPart PartAt(const Shipment& shipment, std::uint64_t offset,
+                             bool begins_stream = false);
 
 }  // namespace shoal::parameters

@@ -11,13 +11,12 @@ namespace shoal::parameters {
 namespace {
 
 // Returns null where there is no difference that is worth sending.
-std::shared_ptr<const std::string> DifferenceOf(const Published& base, const Published& target) {
-  const std::string& file = *target.parameters.bytes;
-  auto made = MakeDifference(*base.parameters.bytes, file);
+std::shared_ptr<const std::string> DifferenceOf(const Parameters& base, const Parameters& target) {
+  const std::string& file = *target.bytes;
+  auto made = MakeDifference(*base.bytes, file);
   if (!made.ok()) {
-    spdlog::warn("event=no_difference base={} version={} reason={}",
-                 ToString(base.parameters.version), ToString(target.parameters.version),
-                 runtime::Quoted(runtime::Message(made.status())));
+    spdlog::warn("event=no_difference base={} version={} reason={}", ToString(base.version),
+                 ToString(target.version), runtime::Quoted(runtime::Message(made.status())));
     return nullptr;
   }
   if (made->size() >= file.size()) return nullptr;
@@ -40,8 +39,8 @@ DifferenceDesk::~DifferenceDesk() {
   thread_.Join();
 }
 
-std::shared_ptr<const DifferenceOrder> DifferenceDesk::Ask(const PublishedPointer& base,
-                                                           const PublishedPointer& target) {
+std::shared_ptr<const DifferenceOrder> DifferenceDesk::Ask(const ParametersPointer& base,
+                                                           const ParametersPointer& target) {
   const runtime::MutexLock lock(mutex_);
   const auto same = std::find_if(remembered_.begin(), remembered_.end(), [&](const auto& order) {
     return order->base == base && order->target == target;

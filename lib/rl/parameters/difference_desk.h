@@ -15,14 +15,14 @@
 #include "platform/runtime/metrics.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/thread.h"
-#include "rl/parameters/published_versions.h"
+#include "rl/parameters/parameters_file.h"
 
 namespace shoal::parameters {
 
 // One difference that was asked for. The desk alone changes it.
 struct DifferenceOrder {
-  PublishedPointer base;
-  PublishedPointer target;
+  ParametersPointer base;
+  ParametersPointer target;
   bool done = false;
   // Null while it is not done, and where the difference cannot be made or is not smaller than the
   // file of `target`.
@@ -41,8 +41,8 @@ class DifferenceDesk {
   ~DifferenceDesk();
 
   // Returns an order for the difference of `target` from `base`, or null when too many wait.
-  std::shared_ptr<const DifferenceOrder> Ask(const PublishedPointer& base,
-                                             const PublishedPointer& target)
+  std::shared_ptr<const DifferenceOrder> Ask(const ParametersPointer& base,
+                                             const ParametersPointer& target)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Returns the order as it stands.
   DifferenceOrder Look(const DifferenceOrder& order) const ABSL_LOCKS_EXCLUDED(mutex_);

@@ -13,6 +13,7 @@
 
 #include "platform/runtime/atomic_file.h"
 #include "platform/runtime/log.h"
+#include "rl/parameters/half_precision.h"
 
 namespace shoal::parameters {
 namespace {
@@ -51,12 +52,13 @@ std::optional<Version> VersionOf(const std::string& stem) {
 }
 
 std::string Describe(const Parameters& parameters) {
+  const bool known = !parameters.sha256.empty();
   return nlohmann::json{{"epoch", parameters.version.epoch},
                         {"step", parameters.version.step},
                         {"spec_digest", parameters.spec_digest},
                         {"encoder_version", parameters.encoder_version},
                         {"bytes", parameters.bytes->size()},
-                        {"sha256", Hex(Sha256(*parameters.bytes))}}
+                        {"sha256", Hex(known ? parameters.sha256 : Sha256(*parameters.bytes))}}
              .dump(2) +
          "\n";
 }
@@ -68,7 +70,8 @@ absl::Status CheckDescription(const std::string& text, const std::string& path,
     if (!json.is_object() || !json.contains(name) || !json[name].is_string()) return {};
     return json[name].get<std::string>();
   };
-  if (field("sha256") != Hex(Sha256(*parameters.bytes))) {
+  parameters.sha256 = Sha256(*parameters.bytes);
+  if (field("sha256") != Hex(parameters.sha256)) {
     return runtime::DataLoss(path + " does not match its SHA-256");
   }
   parameters.spec_digest = field("spec_digest");
@@ -83,6 +86,16 @@ std::string Sha256(std::string_view bytes) {
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
          reinterpret_cast<unsigned char*>(digest.data()));
   return digest;
+}
+
+absl::StatusOr<Parameters> Finished(Parameters parameters, bool halves) {
+  if (!parameters.sha256.empty()) return parameters;
+  if (halves) {
+    SHOAL_ASSIGN_OR_RETURN(std::string rounded, RoundToHalf(*parameters.bytes));
+    parameters.bytes = std::make_shared<const std::string>(std::move(rounded));
+  }
+  parameters.sha256 = Sha256(*parameters.bytes);
+  return parameters;
 }
 
 std::string ParametersFolder::FileOf(const Version& version) const {

@@ -28,20 +28,29 @@ struct Parameters {
   std::string encoder_version = {};
   // A safetensors file.
   std::shared_ptr<const std::string> bytes = nullptr;
+  // The SHA-256 of `bytes`, as 32 bytes. Empty where nobody has computed it yet.
+  std::string sha256 = {};
 };
+using ParametersPointer = std::shared_ptr<const Parameters>;
 
 // Returns 32 bytes.
 std::string Sha256(std::string_view bytes);
+
+// Returns `parameters` as they are served and saved: with their SHA-256, and before it is computed
+// rounded to half precision (half_precision.h) if `halves`. Parameters that have a SHA-256 are
+// returned as they are. The errors are those of RoundToHalf.
+absl::StatusOr<Parameters> Finished(Parameters parameters, bool halves = false);
 
 class ParametersFolder {
  public:
   // The folder need not exist.
   explicit ParametersFolder(std::string path) : path_(std::move(path)) {}
 
-  // First removes what a crash has left of versions that are not complete.
+  // First removes what a crash has left of versions that are not complete. Computes the SHA-256 if
+  // the parameters do not have it.
   absl::Status Save(const Parameters& parameters) const;
 
-  // Returns NOT_FOUND when the folder holds none.
+  // These three return parameters with their SHA-256. Returns NOT_FOUND when the folder holds none.
   absl::StatusOr<Parameters> LoadNewest() const;
   // Loads the lowest version, which is the one that the run began with.
   absl::StatusOr<Parameters> LoadInitial() const;

@@ -4,62 +4,103 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/runtime/log.h"
+
 namespace shoal::parameters {
 
-bool PublishedVersions::Add(PublishedPointer published) {
+bool PublishedVersions::Add(Parameters parameters) {
+  auto added = std::make_shared<const Parameters>(std::move(parameters));
   const runtime::MutexLock lock(mutex_);
-  if (!recent_.empty() && published->parameters.version <= recent_.back()->parameters.version) {
-    return false;
-  }
-  recent_.push_back(std::move(published));
+  if (!recent_.empty() && added->version <= recent_.back()->version) return false;
+  recent_.push_back(std::move(added));
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i + 1 < recent_.size(); ++i)
-    bytes += recent_[i]->parameters.bytes->size();
-  while (bytes > recent_bytes_) {
-    bytes -= recent_.front()->parameters.bytes->size();
+  for (std::size_t i = 0; i + 1 < recent_.size(); ++i) bytes += recent_[i]->bytes->size();
+  while (bytes > options_.recent_bytes) {
+    bytes -= recent_.front()->bytes->size();
     recent_.pop_front();
   }
   return true;
 }
 
-PublishedPointer PublishedVersions::newest() const {
+bool PublishedVersions::FinishNewest() {
+  ParametersPointer added;
+  {
+    const runtime::MutexLock lock(mutex_);
+    if (!recent_.empty()) added = recent_.back();
+  }
+  if (!added) return false;
+  absl::StatusOr<ParametersPointer> finished = Finish(added);
+  if (!finished.ok()) {
+    spdlog::error("event=version_not_served version={} reason={}", ToString(added->version),
+                  runtime::Quoted(runtime::Message(finished.status())));
+    return false;
+  }
   const runtime::MutexLock lock(mutex_);
-  return recent_.empty() ? nullptr : recent_.back();
+  if (newest_ && (*finished)->version <= newest_->version) return false;
+  newest_ = *std::move(finished);
+  return true;
 }
 
-PublishedPointer PublishedVersions::Recent(const Version& version) const {
+absl::StatusOr<ParametersPointer> PublishedVersions::Finish(const ParametersPointer& added) {
+  if (!added->sha256.empty()) return added;
+  SHOAL_ASSIGN_OR_RETURN(Parameters parameters, Finished(*added, options_.halves));
+  auto finished = std::make_shared<const Parameters>(std::move(parameters));
   const runtime::MutexLock lock(mutex_);
-  return RecentLocked(version);
-}
-
-PublishedPointer PublishedVersions::RecentLocked(const Version& version) const {
-  const auto found = std::find_if(
+  const auto held = std::find_if(
       recent_.begin(), recent_.end(),
-      [&version](const auto& published) { return published->parameters.version == version; });
+      [&added](const ParametersPointer& one) { return one->version == added->version; });
+  if (held == recent_.end()) return ParametersPointer(std::move(finished));
+  // Another thread may have finished it too. All shall hold the same object.
+  if ((*held)->sha256.empty()) *held = std::move(finished);
+  return *held;
+}
+
+std::optional<Version> PublishedVersions::last() const {
+  const runtime::MutexLock lock(mutex_);
+  if (recent_.empty()) return std::nullopt;
+  return recent_.back()->version;
+}
+
+ParametersPointer PublishedVersions::newest() const {
+  const runtime::MutexLock lock(mutex_);
+  return newest_;
+}
+
+ParametersPointer PublishedVersions::Recent(const Version& version) const {
+  const runtime::MutexLock lock(mutex_);
+  ParametersPointer held = HeldLocked(version);
+  return held && !held->sha256.empty() ? held : nullptr;
+}
+
+ParametersPointer PublishedVersions::HeldLocked(const Version& version) const {
+  if (newest_ && newest_->version == version) return newest_;
+  const auto found =
+      std::find_if(recent_.begin(), recent_.end(),
+                   [&version](const ParametersPointer& one) { return one->version == version; });
   return found == recent_.end() ? nullptr : *found;
 }
 
-absl::StatusOr<PublishedPointer> PublishedVersions::Find(const std::optional<Version>& version) {
+absl::StatusOr<ParametersPointer> PublishedVersions::Find(const std::optional<Version>& version) {
+  ParametersPointer held;
   {
     const runtime::MutexLock lock(mutex_);
     const std::optional<Version>& wanted = version ? version : initial_;
-    if (wanted && read_ && read_->parameters.version == *wanted) return read_;
-    if (PublishedPointer found = wanted ? RecentLocked(*wanted) : nullptr) return found;
+    if (wanted && read_ && read_->version == *wanted) return read_;
+    if (wanted) held = HeldLocked(*wanted);
   }
+  if (held) return Finish(held);
   SHOAL_ASSIGN_OR_RETURN(Parameters parameters, Read(version));
-  auto published = std::make_shared<Published>();
-  published->digest = Sha256(*parameters.bytes);
-  published->parameters = std::move(parameters);
+  auto read = std::make_shared<const Parameters>(std::move(parameters));
   const runtime::MutexLock lock(mutex_);
-  if (!version) initial_ = published->parameters.version;
-  read_ = published;
-  return PublishedPointer(std::move(published));
+  if (!version) initial_ = read->version;
+  read_ = read;
+  return ParametersPointer(std::move(read));
 }
 
 absl::StatusOr<Parameters> PublishedVersions::Read(const std::optional<Version>& version) const {
   const std::string name =
       version ? "parameters " + ToString(*version) : "the parameters that the run began with";
-  if (!has_folder_) return runtime::NotFound(name + " are no longer kept");
+  if (options_.folder.empty()) return runtime::NotFound(name + " are no longer kept");
   auto read = version ? folder_.Load(*version) : folder_.LoadInitial();
   const bool may_be_kept = version && !kept_folder_.path().empty();
   if (absl::IsNotFound(read.status()) && may_be_kept) read = kept_folder_.Load(*version);

@@ -2,6 +2,7 @@
 #include "rl/parameters/publisher.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -28,6 +29,9 @@ struct SentMetrics {
   explicit SentMetrics(runtime::Metrics& metrics)
       : bytes(metrics.Counter("shoal_parameters_sent_bytes_total",
                               "Bytes of files and differences sent to subscribers")),
+        resumed_bytes(metrics.Counter("shoal_parameters_resumed_bytes_total",
+                                      "Bytes of files that were not sent again after a stream "
+                                      "broke, because the subscriber had them")),
         files(Versions(metrics, "file")),
         differences(Versions(metrics, "difference")) {}
 
@@ -37,6 +41,7 @@ struct SentMetrics {
   }
 
   prometheus::Counter& bytes;
+  prometheus::Counter& resumed_bytes;
   prometheus::Counter& files;
   prometheus::Counter& differences;
 };
@@ -50,14 +55,26 @@ class Publication {
     if (differences) desk_.emplace([this] { WriteAll(); }, metrics);
   }
 
-  PublishedPointer newest() const { return versions_.newest(); }
+  ParametersPointer newest() const { return versions_.newest(); }
+  // Returns the version whose file the subscriber shall get the rest of, or null where it begins
+  // with the newest. Versions of an older epoch are condemned or useless.
+  ParametersPointer Unfinished(const proto::PartialParameters& partial,
+                               const std::optional<Version>& known) const {
+    const Version version = FromProto(partial.version());
+    const ParametersPointer newest = versions_.newest();
+    if (!newest || version.epoch != newest->version.epoch) return nullptr;
+    if (known && version <= *known) return nullptr;
+    ParametersPointer held = versions_.Recent(version);
+    if (!held || held->sha256 != partial.sha256()) return nullptr;
+    return partial.bytes() > 0 && partial.bytes() < held->bytes->size() ? held : nullptr;
+  }
   // Returns null where the file of `target` is to be sent: differences are not wanted, the version
   // that the subscriber holds is not in memory or another file, or too many wait.
   std::shared_ptr<const DifferenceOrder> Order(const Version& held, const std::string& digest,
-                                               const PublishedPointer& target) {
+                                               const ParametersPointer& target) {
     if (!desk_) return nullptr;
-    const PublishedPointer base = versions_.Recent(held);
-    return base && base->digest == digest ? desk_->Ask(base, target) : nullptr;
+    const ParametersPointer base = versions_.Recent(held);
+    return base && base->sha256 == digest ? desk_->Ask(base, target) : nullptr;
   }
   // REQUIRES: Order returned `order`.
   DifferenceOrder Look(const DifferenceOrder& order) const { return desk_->Look(order); }
@@ -118,16 +135,23 @@ struct SubscriberState {
   bool takes_differences = false;
   // Of the file that the subscriber holds of `known`; empty for none.
   std::string digest;
+  // The version that the subscriber has the first `partial_bytes` bytes of; null for none.
+  ParametersPointer partial;
+  std::uint64_t partial_bytes = 0;
 };
 
 // The stream owns itself from Start to OnDone. gRPC uses `part_` while writing_ is true. While a
 // difference is being made, the stream waits for it, though newer versions may come: they are sent
-// next.
+// next. So it is with a version of which the subscriber has a part.
 class SubscriptionStream final : public grpc::ServerWriteReactor<proto::ParametersPart>,
                                  public std::enable_shared_from_this<SubscriptionStream> {
  public:
   SubscriptionStream(Publication& publication, SubscriberState state)
-      : publication_(publication), state_(std::move(state)) {}
+      : publication_(publication), state_(std::move(state)) {
+    if (!state_.partial) return;
+    sending_ = Shipment{.published = std::move(state_.partial)};
+    offset_ = state_.partial_bytes;
+  }
 
   grpc::ServerWriteReactor<proto::ParametersPart>* Start(const absl::Status& refusal) {
     self_ = shared_from_this();
@@ -144,6 +168,13 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
 
   void MaybeWrite() ABSL_LOCKS_EXCLUDED(mutex_) {
     const runtime::MutexLock lock(mutex_);
+    MaybeWriteLocked();
+  }
+
+  // Ends the stream when there is nothing left to send.
+  void EndOnceSent(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    end_once_sent_ = status;
     MaybeWriteLocked();
   }
 
@@ -168,13 +199,18 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
 
   void MaybeWriteLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_ || finished_ || !end_.ok()) return;
-    if (!sending_ && !ChooseLocked()) return;
-    part_ = PartAt(*sending_, offset_);
+    if (!sending_ && !ChooseLocked()) {
+      if (!order_ && !end_once_sent_.ok()) EndLocked(end_once_sent_);
+      return;
+    }
+    const bool begins = std::exchange(begins_, false);
+    if (begins) publication_.sent().resumed_bytes.Increment(static_cast<double>(offset_));
+    part_ = PartAt(*sending_, offset_, begins);
     offset_ += part_.data().size();
     publication_.sent().bytes.Increment(static_cast<double>(part_.data().size()));
     if (offset_ == sending_->bytes().size()) {
-      state_.known = sending_->published->parameters.version;
-      state_.digest = sending_->published->digest;
+      state_.known = sending_->published->version;
+      state_.digest = sending_->published->sha256;
       (sending_->difference ? publication_.sent().differences : publication_.sent().files)
           .Increment();
       sending_.reset();
@@ -187,8 +223,8 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
   bool ChooseLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     offset_ = 0;
     if (!order_) {
-      PublishedPointer newest = publication_.newest();
-      if (!newest || (state_.known && newest->parameters.version <= *state_.known)) return false;
+      ParametersPointer newest = publication_.newest();
+      if (!newest || (state_.known && newest->version <= *state_.known)) return false;
       if (state_.takes_differences && state_.known) {
         order_ = publication_.Order(*state_.known, state_.digest, newest);
       }
@@ -226,8 +262,11 @@ class SubscriptionStream final : public grpc::ServerWriteReactor<proto::Paramete
   std::shared_ptr<const DifferenceOrder> order_ ABSL_GUARDED_BY(mutex_);
   std::optional<Shipment> sending_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t offset_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Whether no part was sent yet.
+  bool begins_ ABSL_GUARDED_BY(mutex_) = true;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status end_once_sent_ ABSL_GUARDED_BY(mutex_);
   absl::Status end_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -238,6 +277,62 @@ void Publication::WriteAll() {
 }  // namespace
 
 namespace {
+
+// Finishes versions on a thread of its own, so that who publishes does not wait for it. It holds no
+// versions: those that are superseded before it comes to them are left to Fetch. The destructor
+// waits for the one that is being finished.
+class FinishingDesk {
+ public:
+  // `finish_newest` runs on the desk's thread.
+  explicit FinishingDesk(std::function<void()> finish_newest)
+      : finish_newest_(std::move(finish_newest)), thread_("versions", [this] { Run(); }) {}
+  ~FinishingDesk() {
+    {
+      const runtime::MutexLock lock(mutex_);
+      stopping_ = true;
+      changed_.NotifyAll();
+    }
+    thread_.Join();
+  }
+
+  // Says that there is a new version.
+  void Ask() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    asked_ = true;
+    changed_.NotifyAll();
+  }
+  // Blocks until nothing is left to finish, or until the deadline.
+  void AwaitDone(runtime::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    while (asked_ || working_) {
+      if (!changed_.WaitUntil(mutex_, deadline)) return;
+    }
+  }
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_) {
+    for (;;) {
+      {
+        const runtime::MutexLock lock(mutex_);
+        working_ = false;
+        changed_.NotifyAll();
+        while (!asked_ && !stopping_) changed_.Wait(mutex_);
+        if (stopping_) return;
+        asked_ = false;
+        working_ = true;
+      }
+      finish_newest_();
+    }
+  }
+
+  const std::function<void()> finish_newest_;
+  runtime::Mutex mutex_;
+  runtime::CondVar changed_;
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;
+  bool working_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  runtime::Thread thread_;
+};
 
 // Calls of Fetch, which one thread of its own answers one after another.
 class FetchDesk {
@@ -307,14 +402,14 @@ class FetchDesk {
     }
     std::optional<Version> wanted;
     if (request.has_version()) wanted = FromProto(request.version());
-    SHOAL_ASSIGN_OR_RETURN(const PublishedPointer found, versions_.Find(wanted));
-    if (request.offset() >= found->parameters.bytes->size()) {
+    SHOAL_ASSIGN_OR_RETURN(const ParametersPointer found, versions_.Find(wanted));
+    if (request.offset() >= found->bytes->size()) {
       return absl::OutOfRangeError("offset " + std::to_string(request.offset()) + " of " +
-                                   std::to_string(found->parameters.bytes->size()) + " bytes");
+                                   std::to_string(found->bytes->size()) + " bytes");
     }
     if (request.offset() == 0) {
       spdlog::info("event=fetch client={} version={}", runtime::Quoted(request.client()),
-                   ToString(found->parameters.version));
+                   ToString(found->version));
     }
     part = PartAt({.published = found}, request.offset());
     return absl::OkStatus();
@@ -334,12 +429,16 @@ class FetchDesk {
 class Publisher::Impl final : public proto::Parameters::CallbackService {
  public:
   Impl(const PublisherOptions& options, runtime::Metrics& metrics)
-      : versions_(options.folder, options.kept_folder, options.recent_bytes),
+      : versions_({.folder = options.folder,
+                   .kept_folder = options.kept_folder,
+                   .recent_bytes = options.recent_bytes,
+                   .halves = options.halves}),
         publication_(versions_, options.differences, metrics),
         fetches_(versions_, options.max_fetches),
         published_(metrics.Counter("shoal_parameters_published_total", "Versions published")),
         subscribers_(metrics.Gauge("shoal_parameters_subscribers", "Subscribers connected")),
-        bytes_(metrics.Gauge("shoal_parameters_bytes", "Size of the newest version")) {}
+        bytes_(metrics.Gauge("shoal_parameters_bytes", "Size of the newest version")),
+        finishing_([this] { ServeNewest(); }) {}
 
   grpc::ServerWriteReactor<proto::ParametersPart>* Subscribe(
       grpc::CallbackServerContext*, const proto::SubscribeRequest* request) override {
@@ -347,8 +446,13 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     if (request->has_known()) state.known = FromProto(request->known());
     state.takes_differences = request->takes_differences();
     state.digest = request->known_sha256();
-    spdlog::info("event=subscribe client={} known={}", runtime::Quoted(request->client()),
-                 state.known ? ToString(*state.known) : "none");
+    if (request->has_partial()) {
+      state.partial = publication_.Unfinished(request->partial(), state.known);
+      state.partial_bytes = request->partial().bytes();
+    }
+    spdlog::info("event=subscribe client={} known={} resumes={}",
+                 runtime::Quoted(request->client()), state.known ? ToString(*state.known) : "none",
+                 state.partial ? ToString(state.partial->version) : "none");
     const auto stream = std::make_shared<SubscriptionStream>(publication_, std::move(state));
     auto* reactor = stream->Start(
         transport::CheckProtocolVersion(request->protocol_version(), request->client(), "learner"));
@@ -366,41 +470,48 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
 
   bool Publish(Parameters parameters) {
     if (!parameters.bytes || parameters.bytes->empty()) return false;
-    auto published = std::make_shared<Published>();
-    published->digest = Sha256(*parameters.bytes);
-    published->parameters = std::move(parameters);
-    const std::size_t bytes = published->parameters.bytes->size();
-    if (!versions_.Add(std::move(published))) return false;
-    publication_.WriteAll();
+    const bool finished = !parameters.sha256.empty();
+    if (!versions_.Add(std::move(parameters))) return false;
     published_.Increment();
-    bytes_.Set(static_cast<double>(bytes));
     subscribers_.Set(static_cast<double>(publication_.size()));
+    if (finished) {
+      ServeNewest();
+    } else {
+      finishing_.Ask();
+    }
     return true;
   }
 
-  std::optional<Version> current() const {
-    const PublishedPointer newest = publication_.newest();
-    if (!newest) return std::nullopt;
-    return newest->parameters.version;
-  }
+  std::optional<Version> current() const { return versions_.last(); }
   std::size_t subscribers() const { return publication_.size(); }
 
   bool Drain(runtime::Duration patience) {
+    const runtime::TimePoint deadline = runtime::SystemClock().Now() + patience;
+    const absl::Status draining = runtime::Unavailable("draining");
     fetches_.Close();
     publication_.StopAdding();
-    for (const auto& stream : publication_.streams()) {
-      stream->End(runtime::Unavailable("draining"));
-    }
-    return publication_.AwaitEmpty(runtime::SystemClock().Now() + patience);
+    finishing_.AwaitDone(deadline);
+    for (const auto& stream : publication_.streams()) stream->EndOnceSent(draining);
+    if (publication_.AwaitEmpty(deadline)) return true;
+    for (const auto& stream : publication_.streams()) stream->End(draining);
+    return false;
   }
 
  private:
+  void ServeNewest() {
+    if (!versions_.FinishNewest()) return;
+    bytes_.Set(static_cast<double>(publication_.newest()->bytes->size()));
+    publication_.WriteAll();
+  }
+
   PublishedVersions versions_;
   Publication publication_;
   FetchDesk fetches_;
   prometheus::Counter& published_;
   prometheus::Gauge& subscribers_;
   prometheus::Gauge& bytes_;
+  // Its thread uses what stands above.
+  FinishingDesk finishing_;
 };
 
 Publisher::Publisher(const PublisherOptions& options, runtime::Metrics& metrics)

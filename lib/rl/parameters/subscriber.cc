@@ -175,9 +175,11 @@ void Subscriber::Impl::Open() {
   request.set_takes_differences(true);
   if (const auto version = known()) {
     *request.mutable_known() = ToProto(*version);
-    const PublishedPointer& held = assembly_.held();
-    if (held && held->parameters.version == *version) request.set_known_sha256(held->digest);
+    const ParametersPointer& held = assembly_.held();
+    if (held && held->version == *version) request.set_known_sha256(held->sha256);
   }
+  assembly_.BeginStream();
+  if (auto partial = assembly_.partial()) *request.mutable_partial() = *std::move(partial);
   stream_ = std::make_shared<Subscription>([this] { Wake(); });
   stream_->Start(*stub_, std::move(request));
 }

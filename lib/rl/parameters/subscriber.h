@@ -7,7 +7,9 @@
 // refused, counted and logged, and the stream goes on or is opened again.
 //
 // It keeps the file of the newest version in memory, and takes differences from it. After one that
-// is damaged, or that was made of another file, it asks for the whole file.
+// is damaged, or that was made of another file, it asks for the whole file. Where a stream breaks
+// within a file, it keeps what came of it and asks the next stream for the rest; what does not
+// match its SHA-256 then is asked for as a whole.
 //
 // `on_parameters` runs on the subscriber's own thread, one call at a time, with ascending versions
 // and the last persisted one first. It may take its time; of the versions that arrive meanwhile,

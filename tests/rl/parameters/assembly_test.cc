@@ -50,7 +50,8 @@ TEST_CASE("parts of at most one MiB are put together to what was published") {
   Assembly assembly(1 << 30);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     REQUIRE(parts[i].data().size() <= kPartBytes);
-    REQUIRE(parts[i].sha256().empty() == (i + 1 < parts.size()));
+    const bool first_or_last = i == 0 || i + 1 == parts.size();
+    REQUIRE(parts[i].sha256() == (first_or_last ? parameters.sha256 : ""));
     const auto whole = assembly.Add(parts[i]);
     REQUIRE(whole.ok());
     REQUIRE(whole->has_value() == (i + 1 == parts.size()));
@@ -134,6 +135,81 @@ TEST_CASE("differences in parts are put together to files, each from the one bef
   }
 }
 
+// An assembly that got the first part from a stream that broke, and gets a new stream.
+Assembly Broken(const Parameters& parameters) {
+  Assembly assembly(1 << 30);
+  REQUIRE(assembly.Add(PartsOf(parameters)[0]).ok());
+  assembly.BeginStream();
+  return assembly;
+}
+
+TEST_CASE("a new stream goes on where the one before broke, within the same file") {
+  const Parameters parameters = ParametersOf(1, 1, (std::size_t{5} << 19) + 1);
+  Assembly assembly = Broken(parameters);
+  const auto partial = assembly.partial();
+  REQUIRE(partial);
+  REQUIRE(partial->version().step() == 1);
+  REQUIRE(partial->sha256() == parameters.sha256);
+  REQUIRE(partial->bytes() == kPartBytes);
+  const Shipment shipment = {.published = PublishedOf(parameters)};
+  REQUIRE(assembly.Add(PartAt(shipment, kPartBytes, /*begins_stream=*/true)).ok());
+  const auto whole = assembly.Add(PartAt(shipment, 2 * kPartBytes));
+  REQUIRE(whole.ok());
+  REQUIRE(*(*whole)->bytes == *parameters.bytes);
+  REQUIRE_FALSE(assembly.partial());
+}
+
+TEST_CASE("a new stream may begin with another version, and the broken one is forgotten") {
+  Assembly assembly = Broken(ParametersOf(1, 1, 3 << 20));
+  const auto whole = assembly.Add(PartsOf(ParametersOf(1, 2))[0]);
+  REQUIRE(whole.ok());
+  REQUIRE((*whole)->version == Version{.epoch = 1, .step = 2});
+  REQUIRE_FALSE(assembly.partial());
+}
+
+TEST_CASE("a new stream within a file is refused unless it says that it brings that file") {
+  const Parameters parameters = ParametersOf(1, 1, 3 << 20);
+  const auto good =
+      PartAt({.published = PublishedOf(parameters)}, kPartBytes, /*begins_stream=*/true);
+  const auto refusal = [&](const proto::ParametersPart& part) {
+    Assembly assembly = Broken(parameters);
+    const absl::Status status = assembly.Add(part).status();
+    REQUIRE_FALSE(assembly.partial());
+    REQUIRE(AddAll(assembly, {.published = PublishedOf(parameters)}).ok());
+    return status.code();
+  };
+  auto part = good;
+  part.set_sha256(std::string(32, 'x'));
+  REQUIRE(refusal(part) == absl::StatusCode::kDataLoss);
+  part = good;
+  part.clear_sha256();
+  REQUIRE(refusal(part) == absl::StatusCode::kInvalidArgument);
+  part = good;
+  part.set_protocol_version(99);
+  REQUIRE(refusal(part) == absl::StatusCode::kFailedPrecondition);
+  part = good;
+  part.set_offset(2 * kPartBytes);
+  REQUIRE(refusal(part) == absl::StatusCode::kInvalidArgument);
+  part = good;
+  part.mutable_version()->set_step(2);
+  REQUIRE(refusal(part) == absl::StatusCode::kInvalidArgument);
+}
+
+TEST_CASE("a broken stream whose first part stated no SHA-256, or a difference, begins again") {
+  auto part = PartsOf(ParametersOf(1, 1, 3 << 20))[0];
+  part.clear_sha256();
+  Assembly assembly(1 << 30);
+  REQUIRE(assembly.Add(part).ok());
+  assembly.BeginStream();
+  REQUIRE_FALSE(assembly.partial());
+  const Shipment shipment = DifferenceBetween(TrainedVersion(1, 6000), TrainedVersion(2, 6000));
+  assembly.Hold(TrainedVersion(1, 6000));
+  REQUIRE(assembly.Add(PartsOf(shipment)[0]).ok());
+  assembly.BeginStream();
+  REQUIRE_FALSE(assembly.partial());
+  REQUIRE(AddAll(assembly, shipment).ok());
+}
+
 TEST_CASE("a difference from a file that came in another way needs it to be held") {
   const Shipment shipment = DifferenceBetween(TrainedVersion(1), TrainedVersion(2));
   Assembly assembly(1 << 30);
@@ -168,7 +244,7 @@ TEST_CASE("a file that results from a damaged difference is refused, and nothing
   REQUIRE(absl::IsInvalidArgument(AddAll(assembly, damaged).status()));
   REQUIRE_FALSE(assembly.held());
   REQUIRE(AddAll(assembly, {.published = good.published}).ok());
-  REQUIRE(assembly.held()->parameters.version == good.published->parameters.version);
+  REQUIRE(assembly.held()->version == good.published->version);
 }
 
 TEST_CASE("a difference that promises more bytes than fit is refused at its first part") {

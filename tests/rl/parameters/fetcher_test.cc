@@ -51,6 +51,19 @@ TEST_CASE("versions that were skipped and the first one of the run can be fetche
   REQUIRE(*skipped->bytes == *ParametersOf(1, 6, kBytes).bytes);
 }
 
+TEST_CASE("versions that were superseded before their SHA-256 was known can be fetched") {
+  constexpr std::size_t kBytes = std::size_t{5} << 19;
+  PublisherServer server;
+  for (std::uint64_t step = 1; step <= 8; ++step) {
+    REQUIRE(server.publisher().Publish(Unfinished(ParametersOf(1, step, kBytes))));
+  }
+  for (std::uint64_t step = 8; step >= 1; --step) {
+    const auto fetched = Fetch(server.address(), Version{1, step});
+    REQUIRE(fetched.ok());
+    REQUIRE(*fetched->bytes == *ParametersOf(1, step, kBytes).bytes);
+  }
+}
+
 TEST_CASE("a version that others keep is served after the learner has removed its own file") {
   const doubles::TemporaryFolder folder;
   const doubles::TemporaryFolder kept;

@@ -10,6 +10,7 @@
 #include "platform/transport/protocol.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
+#include "rl/parameters/half_precision.h"
 #include "rl/parameters/version_wire.h"
 #include "tests/rl/parameters/values.h"
 #include "tests/rl/parameters/weights.h"
@@ -48,7 +49,25 @@ class Reader {
   }
   explicit Reader(const std::string& address, const Parameters& held)
       : Reader(address, held, Sha256(*held.bytes)) {}
+  // A subscriber that says that it has a part of a file. It reads parts alone.
+  Reader(const std::string& address, const proto::PartialParameters& partial,
+         std::optional<Version> known = std::nullopt)
+      : stub_(proto::Parameters::NewStub(transport::CreateChannel(address))), assembly_(1 << 30) {
+    context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    proto::SubscribeRequest request;
+    request.set_protocol_version(transport::kProtocolVersion);
+    request.set_client("inference-0");
+    if (known) *request.mutable_known() = ToProto(*known);
+    *request.mutable_partial() = partial;
+    call_ = stub_->Subscribe(&context_, request);
+  }
 
+  // Returns the next part, which must come.
+  proto::ParametersPart NextPart() {
+    proto::ParametersPart part;
+    REQUIRE(call_->Read(&part));
+    return part;
+  }
   // Whether the last version came as a difference.
   bool differed() const { return differed_; }
   // Returns the next complete version, or nothing if the stream ended.
@@ -149,6 +168,148 @@ TEST_CASE("draining ends streams that wait and streams that are being written") 
   Reader late(server.address());
   REQUIRE_FALSE(late.Next());
   REQUIRE(late.Finish().error_code() == grpc::UNAVAILABLE);
+}
+
+TEST_CASE("a version without its SHA-256 is newer or not at once, and comes with it soon") {
+  PublisherServer server;
+  Reader reader(server.address());
+  REQUIRE(server.publisher().Publish(Unfinished(ParametersOf(1, 1, 3 << 20))));
+  REQUIRE_FALSE(server.publisher().Publish(Unfinished(ParametersOf(1, 1))));
+  REQUIRE_FALSE(server.publisher().Publish(ParametersOf(0, 9)));
+  REQUIRE(server.publisher().current() == Version{1, 1});
+  const auto next = reader.Next();
+  REQUIRE(next->version == Version{1, 1});
+  REQUIRE(*next->bytes == *ParametersOf(1, 1, 3 << 20).bytes);
+}
+
+TEST_CASE("subscribers end with the newest of many versions that come faster than their digests") {
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  constexpr std::uint64_t kLast = 30;
+  std::vector<Parameters> versions;
+  for (std::uint64_t step = 1; step <= kLast; ++step) {
+    versions.push_back(Unfinished(ParametersOf(1, step, kBytes)));
+  }
+  PublisherServer server("127.0.0.1:0", {.recent_bytes = 0});
+  Reader reader(server.address());
+  for (const Parameters& version : versions) REQUIRE(server.publisher().Publish(version));
+  Version last;
+  while (last != Version{1, kLast}) {
+    const auto next = reader.Next();
+    REQUIRE(next);
+    REQUIRE(next->version > last);
+    last = next->version;
+  }
+}
+
+TEST_CASE("a publisher of halves rounds what was not finished, and nothing else") {
+  PublisherServer server("127.0.0.1:0", {.halves = true});
+  Reader reader(server.address());
+  REQUIRE(server.publisher().Publish(Unfinished(TrainedVersion(1))));
+  const std::string rounded = RoundToHalf(*TrainedVersion(1).bytes).value();
+  REQUIRE(*reader.Next()->bytes == rounded);
+  REQUIRE(server.publisher().Publish(TrainedVersion(2)));
+  REQUIRE(*reader.Next()->bytes == *TrainedVersion(2).bytes);
+  // What cannot be rounded is not served, and the next version is.
+  REQUIRE(server.publisher().Publish(Unfinished(VersionOf(3, "no safetensors file"))));
+  REQUIRE(server.publisher().Publish(TrainedVersion(4)));
+  REQUIRE(*reader.Next()->bytes == *TrainedVersion(4).bytes);
+}
+
+TEST_CASE("draining sends the last version to its end, though nobody had its SHA-256 yet") {
+  constexpr std::size_t kBytes = std::size_t{3} << 20;
+  const Parameters last = Unfinished(ParametersOf(1, 2, kBytes));
+  PublisherServer server;
+  REQUIRE(server.publisher().Publish(ParametersOf(1, 1)));
+  Reader reader(server.address());
+  REQUIRE(reader.Next()->version == Version{1, 1});
+  REQUIRE(server.publisher().Publish(last));
+  bool drained = false;
+  std::thread drain([&] { drained = server.publisher().Drain(kPatience); });
+  const auto next = reader.Next();
+  const bool more = reader.Next().has_value();
+  drain.join();
+  REQUIRE(next);
+  REQUIRE(*next->bytes == *last.bytes);
+  REQUIRE_FALSE(more);
+  REQUIRE(reader.Finish().error_code() == grpc::UNAVAILABLE);
+  REQUIRE(drained);
+}
+
+TEST_CASE("draining gives up a subscriber that does not read") {
+  PublisherServer server;
+  REQUIRE(server.publisher().Publish(VersionOf(1, std::string(std::size_t{64} << 20, 'x'))));
+  Reader reader(server.address());
+  REQUIRE(reader.NextPart().offset() == 0);
+  REQUIRE_FALSE(server.publisher().Drain(std::chrono::milliseconds(50)));
+}
+
+double ResumedBytes(PublisherServer& server) {
+  return server.metrics()
+      .Counter("shoal_parameters_resumed_bytes_total",
+               "Bytes of files that were not sent again after a stream broke, because the "
+               "subscriber had them")
+      .Value();
+}
+
+proto::PartialParameters PartialOf(const Parameters& parameters, std::uint64_t bytes) {
+  proto::PartialParameters partial;
+  *partial.mutable_version() = ToProto(parameters.version);
+  partial.set_sha256(parameters.sha256);
+  partial.set_bytes(bytes);
+  return partial;
+}
+
+TEST_CASE("who has the beginning of a file gets the rest of it, and then the newest version") {
+  const Parameters first = ParametersOf(1, 1, std::size_t{5} << 19);
+  const Parameters second = ParametersOf(1, 2);
+  PublisherServer server;
+  REQUIRE(server.publisher().Publish(first));
+  REQUIRE(server.publisher().Publish(second));
+  constexpr std::uint64_t kHeld = kPartBytes + 7;
+  Reader reader(server.address(), PartialOf(first, kHeld));
+  const auto begin = reader.NextPart();
+  REQUIRE(FromProto(begin.version()) == first.version);
+  REQUIRE(begin.offset() == kHeld);
+  REQUIRE(begin.protocol_version() == transport::kProtocolVersion);
+  REQUIRE(begin.sha256() == first.sha256);
+  const auto end = reader.NextPart();
+  REQUIRE(first.bytes->substr(0, kHeld) + begin.data() + end.data() == *first.bytes);
+  REQUIRE(FromProto(reader.NextPart().version()) == second.version);
+  REQUIRE(ResumedBytes(server) == kHeld);
+}
+
+TEST_CASE(
+    "the newest version comes from its first byte to who states what cannot be gone on from") {
+  const Parameters older_epoch = ParametersOf(1, 7, 3 << 20);
+  const Parameters before = ParametersOf(2, 1, 3 << 20);
+  const Parameters newest = ParametersOf(2, 2, 3 << 20);
+  PublisherServer server("127.0.0.1:0", {.recent_bytes = std::size_t{1} << 30});
+  for (const Parameters& one : {older_epoch, before, newest}) {
+    REQUIRE(server.publisher().Publish(one));
+  }
+  const std::uint64_t size = before.bytes->size();
+  proto::PartialParameters foreign = PartialOf(before, 1);
+  foreign.set_sha256(std::string(32, 'x'));
+  proto::PartialParameters silent = PartialOf(before, 1);
+  silent.clear_sha256();
+  const std::vector<proto::PartialParameters> stated = {foreign,
+                                                        silent,
+                                                        PartialOf(before, 0),
+                                                        PartialOf(before, size),
+                                                        PartialOf(before, size + 1),
+                                                        PartialOf(before, ~std::uint64_t{0}),
+                                                        PartialOf(older_epoch, 1),
+                                                        PartialOf(ParametersOf(2, 9), 1),
+                                                        {}};
+  for (const proto::PartialParameters& partial : stated) {
+    Reader reader(server.address(), partial);
+    const auto part = reader.NextPart();
+    REQUIRE(FromProto(part.version()) == newest.version);
+    REQUIRE(part.offset() == 0);
+  }
+  Reader knows(server.address(), PartialOf(before, 1), before.version);
+  REQUIRE(knows.NextPart().offset() == 0);
+  REQUIRE(ResumedBytes(server) == 0);
 }
 
 // Reads the next version, which must be that of `step`, and says whether it came as a difference.

@@ -3,11 +3,14 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "platform/runtime/mutex.h"
+#include "platform/transport/channel.h"
 #include "platform/transport/server.h"
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
@@ -196,6 +199,8 @@ TEST_CASE("a subscriber takes differences, also after both ends were gone for a 
   }
   REQUIRE(sent(server, "file") == 1);
   REQUIRE(sent(server, "difference") == 1);
+  // The publisher may still send something to a stream that has not ended.
+  while (server.publisher().subscribers() > 0) std::this_thread::yield();
   server.publisher().Publish(TrainedVersion(3));
   Subscribed again(server.address(), folder.path());
   again.taken.Await({1, 3});
@@ -219,6 +224,129 @@ TEST_CASE("after a difference that restores another file the whole file is asked
   subscribed.AwaitRefusal();
   subscribed.taken.Await({1, 2});
   REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 1}, {1, 2}});
+}
+
+// Relays each stream to a publisher, and cuts the first one after so many parts.
+class CuttingRelay final : public proto::Parameters::Service {
+ public:
+  // `on_cut` returns the address of the publisher from then on.
+  CuttingRelay(std::string address, int parts, std::function<std::string()> on_cut)
+      : parts_(parts), on_cut_(std::move(on_cut)), to_(std::move(address)) {
+    auto server = transport::Server::Create({}, {this});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+
+  grpc::Status Subscribe(grpc::ServerContext* context, const proto::SubscribeRequest* request,
+                         grpc::ServerWriter<proto::ParametersPart>* writer) override {
+    const auto stub = proto::Parameters::NewStub(transport::CreateChannel(to_));
+    const auto onward = grpc::ClientContext::FromServerContext(*context);
+    const auto stream = stub->Subscribe(onward.get(), *request);
+    proto::ParametersPart part;
+    while (stream->Read(&part)) {
+      {
+        const runtime::MutexLock lock(mutex_);
+        offsets_.push_back(part.offset());
+      }
+      writer->Write(part);
+      if (--parts_ != 0) continue;
+      to_ = on_cut_();
+      return {grpc::StatusCode::UNAVAILABLE, "cut"};
+    }
+    return stream->Finish();
+  }
+
+  const std::string& address() const { return server_->address(); }
+  // Of all parts that were relayed.
+  std::vector<std::uint64_t> offsets() ABSL_LOCKS_EXCLUDED(mutex_) {
+    const runtime::MutexLock lock(mutex_);
+    return offsets_;
+  }
+
+ private:
+  // The subscriber has one stream at a time.
+  int parts_;
+  const std::function<std::string()> on_cut_;
+  std::string to_;
+  runtime::Mutex mutex_;
+  std::vector<std::uint64_t> offsets_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<transport::Server> server_;
+};
+
+// Four parts.
+constexpr std::size_t kFourParts = std::size_t{7} << 19;
+
+TEST_CASE("after a stream broke within a file only the rest of it comes, though others are newer") {
+  PublisherServer server;
+  server.publisher().Publish(ParametersOf(1, 1, kFourParts));
+  CuttingRelay relay(server.address(), 2, [&] {
+    server.publisher().Publish(ParametersOf(1, 2));
+    return server.address();
+  });
+  Subscribed subscribed(relay.address());
+  subscribed.taken.Await({1, 2});
+  REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 1}, {1, 2}});
+  REQUIRE(relay.offsets() ==
+          std::vector<std::uint64_t>{0, kPartBytes, 2 * kPartBytes, 3 * kPartBytes, 0});
+  const auto resumed = server.metrics()
+                           .Counter("shoal_parameters_resumed_bytes_total",
+                                    "Bytes of files that were not sent again after a stream "
+                                    "broke, because the subscriber had them")
+                           .Value();
+  REQUIRE(resumed == 2 * kPartBytes);
+  const runtime::MutexLock lock(subscribed.taken.mutex);
+  REQUIRE(*subscribed.taken.all[0].bytes == *ParametersOf(1, 1, kFourParts).bytes);
+}
+
+TEST_CASE(
+    "after a stream broke another publisher's file of that version comes from its beginning") {
+  PublisherServer before;
+  before.publisher().Publish(VersionOf(1, std::string(kFourParts, 'a')));
+  PublisherServer after;
+  after.publisher().Publish(VersionOf(1, std::string(kFourParts, 'b')));
+  CuttingRelay relay(before.address(), 2, [&] { return after.address(); });
+  Subscribed subscribed(relay.address());
+  subscribed.taken.Await({1, 1});
+  REQUIRE(relay.offsets() ==
+          std::vector<std::uint64_t>{0, kPartBytes, 0, kPartBytes, 2 * kPartBytes, 3 * kPartBytes});
+  const runtime::MutexLock lock(subscribed.taken.mutex);
+  REQUIRE(*subscribed.taken.all[0].bytes == std::string(kFourParts, 'b'));
+}
+
+TEST_CASE("a publisher that goes on with another file is refused and asked for the whole one") {
+  const Parameters right = VersionOf(1, std::string(kFourParts, 'a'));
+  Parameters wrong = VersionOf(1, std::string(kFourParts, 'b'));
+  wrong.sha256 = right.sha256;
+  class Liar final : public proto::Parameters::Service {
+   public:
+    Liar(const Parameters& right, const Parameters& wrong) : right_(right), wrong_(wrong) {}
+    grpc::Status Subscribe(grpc::ServerContext*, const proto::SubscribeRequest* request,
+                           grpc::ServerWriter<proto::ParametersPart>* writer) override {
+      const int stream = ++streams_;
+      if (stream == 1) {
+        writer->Write(PartAt({.published = PublishedOf(right_)}, 0));
+        return {grpc::StatusCode::UNAVAILABLE, "cut"};
+      }
+      const std::uint64_t begin = request->partial().bytes();
+      const Shipment shipment = {.published = PublishedOf(stream == 2 ? wrong_ : right_)};
+      for (std::uint64_t at = begin; at < kFourParts; at += kPartBytes) {
+        writer->Write(PartAt(shipment, at, at == begin));
+      }
+      return grpc::Status::OK;
+    }
+
+   private:
+    const Parameters right_;
+    const Parameters wrong_;
+    std::atomic<int> streams_ = 0;
+  } liar(right, wrong);
+  const auto server = transport::Server::Create({}, {&liar});
+  REQUIRE(server.ok());
+  Subscribed subscribed((*server)->address());
+  subscribed.AwaitRefusal();
+  subscribed.taken.Await({1, 1});
+  const runtime::MutexLock lock(subscribed.taken.mutex);
+  REQUIRE(*subscribed.taken.all[0].bytes == *right.bytes);
 }
 
 TEST_CASE("a subscriber needs an address and somebody who takes the parameters") {

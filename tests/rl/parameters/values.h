@@ -13,7 +13,6 @@
 #include "platform/runtime/metrics.h"
 #include "platform/transport/server.h"
 #include "rl/parameters/parameters_file.h"
-#include "rl/parameters/published_versions.h"
 #include "rl/parameters/publisher.h"
 #include "tests/doubles/temporary_folder.h"
 
@@ -21,19 +20,27 @@ namespace shoal::parameters {
 
 constexpr std::chrono::seconds kPatience{20};
 
+// They have their SHA-256, so a publisher serves them before Publish returns.
 inline Parameters ParametersOf(std::uint64_t epoch, std::uint64_t step, std::size_t bytes = 100) {
   const std::string text = std::to_string(epoch) + "/" + std::to_string(step) + " ";
   auto data = std::make_shared<std::string>();
   while (data->size() < bytes) *data += text;
+  std::string sha256 = Sha256(*data);
   return {.version = {.epoch = epoch, .step = step},
           .spec_digest = "spec",
           .encoder_version = "encoder",
-          .bytes = std::move(data)};
+          .bytes = std::move(data),
+          .sha256 = std::move(sha256)};
 }
 
-inline PublishedPointer PublishedOf(const Parameters& parameters) {
-  return std::make_shared<const Published>(
-      Published{.parameters = parameters, .digest = Sha256(*parameters.bytes)});
+inline ParametersPointer PublishedOf(const Parameters& parameters) {
+  return std::make_shared<const Parameters>(parameters);
+}
+
+// The same version as a learner publishes most: the publisher computes the SHA-256.
+inline Parameters Unfinished(Parameters parameters) {
+  parameters.sha256.clear();
+  return parameters;
 }
 
 // A publisher on a loopback port.

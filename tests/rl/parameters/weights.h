@@ -89,12 +89,14 @@ inline std::string EveryDTypeFile(const std::vector<float>& values, int number) 
   return FileOf(items);
 }
 
-// A version whose file is `file`.
+// A version whose file is `file`, with its SHA-256.
 inline Parameters VersionOf(std::uint64_t step, std::string file) {
+  std::string sha256 = Sha256(file);
   return {.version = {.epoch = 1, .step = step},
           .spec_digest = "spec",
           .encoder_version = "encoder",
-          .bytes = std::make_shared<const std::string>(std::move(file))};
+          .bytes = std::make_shared<const std::string>(std::move(file)),
+          .sha256 = std::move(sha256)};
 }
 
 // The version of so many steps in small steps from the start.
