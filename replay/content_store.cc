@@ -63,7 +63,7 @@ absl::Status ContentStore::Add(std::uint64_t number, Content&& content) {
   SHOAL_RETURN_IF_ERROR(CheckUses(content));
   const std::size_t bytes = content.bytes();
   UseParts(content);
-  if (number == 0) Trim(bytes);
+  if (number == 0) Trim(bytes, bytes);
   if (number == 0 && bytes_ + bytes > options_.capacity_bytes) {
     UnuseParts(content);
     return Refuse(content);
@@ -169,7 +169,7 @@ absl::Status ContentStore::Recover(Entry& entry, Content&& content) {
   }
   const Key key = content.key;
   Use(key);
-  Trim(bytes);
+  Trim(0, bytes);
   Unuse(key);
   if (ExceedsMemory(bytes)) return RefuseForMemory(content);
   // What reads the damaged record still must not lose this one.
@@ -231,7 +231,8 @@ absl::Status ContentStore::Replace(Entry& entry, Content&& content) {
   const std::size_t after = content.bytes();
   const Key key = content.key;
   Use(key);
-  Trim(after - std::min(before, after));
+  const std::size_t growth = after - std::min(before, after);
+  Trim(growth, growth);
   const std::size_t grown = after - std::min(before, after);
   const bool fits_memory = !ExceedsMemory(grown);
   const bool fits = fits_memory && bytes_ - before + after <= options_.capacity_bytes;
@@ -318,7 +319,7 @@ std::vector<Key> ContentStore::Missing(const Item& item) const {
 
 void ContentStore::Release(const Item& item) {
   ForEachKey(item, [this](const Key& key, Kind) { Unuse(key); });
-  Trim(0);
+  Trim(0, 0);
 }
 
 void ContentStore::Use(const Key& key) {
@@ -391,11 +392,11 @@ void ContentStore::Erase(Key key) {
   UnuseParts(*content);
 }
 
-void ContentStore::Trim(std::size_t incoming_bytes) {
-  const auto too_many = [&] { return bytes_ + incoming_bytes > options_.capacity_bytes; };
+void ContentStore::Trim(std::size_t added_bytes, std::size_t memory_bytes) {
+  const auto too_many = [&] { return bytes_ + added_bytes > options_.capacity_bytes; };
   // Chunks make room in memory by leaving it for the disk, as long as there are any.
   const auto too_large = [&] {
-    return in_memory_.empty() && writing_.empty() && ExceedsMemory(incoming_bytes);
+    return in_memory_.empty() && writing_.empty() && ExceedsMemory(memory_bytes);
   };
   const std::size_t most_unused_chunks =
       std::min(options_.unused_capacity_bytes / 4,

@@ -136,7 +136,7 @@ class ContentStore {
   absl::Status Restore(std::uint64_t number, Content&& content) {
     return Add(number, std::move(content));
   }
-  void EndRestore() { Trim(0); }
+  void EndRestore() { Trim(0, 0); }
 
   // Counts `item` as a user of all its keys. Returns NOT_FOUND, which names the first unknown key,
   // and counts nothing if a key is unknown.
@@ -255,8 +255,9 @@ class ContentStore {
   void UnuseParts(const Content& content);
   // Removes a content that has no users, and itself from the users of its parts.
   void Erase(Key key);
-  // Removes unused contents until `incoming_bytes` more fit or none is left.
-  void Trim(std::size_t incoming_bytes);
+  // Removes unused contents until `added_bytes` more contents and `memory_bytes` more in memory
+  // fit, or none is left.
+  void Trim(std::size_t added_bytes, std::size_t memory_bytes);
   bool MarkGiven(Entry& entry, std::uint64_t bit) const;
   void CollectKey(const Key& key, std::uint64_t bit,
                   std::vector<std::shared_ptr<const Content>>& out);

@@ -79,11 +79,13 @@ absl::StatusOr<std::unique_ptr<Shard>> Shard::Create(ShardOptions options, runti
 }
 
 std::size_t Neighbours(const SampleBatch& batch, std::size_t first) {
+  // A longer run of chunks is divided, so that several threads read it.
+  constexpr std::size_t kMostChunks = 32;
   std::size_t count = 1;
   if (first >= batch.samples.size()) {
     const auto contents = std::span(batch.contents).subspan(first - batch.samples.size());
     std::uint64_t last = SpilledNumber(*contents[0]);
-    for (; count < contents.size(); ++count) {
+    for (; count < std::min(contents.size(), kMostChunks); ++count) {
       const std::uint64_t number = SpilledNumber(*contents[count]);
       if (number > 0 && last > 0 && number != last + 1) break;
       if (number > 0) last = number;

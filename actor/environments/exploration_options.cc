@@ -35,8 +35,9 @@ void ExplorationOptions::Visit(runtime::Visitor& visitor) {
                         "what they led from and to",
                 .choices = {"observation", "random", "learned"}});
   visitor.Knob("embedding_size", embedding_size,
-               {.help = "length of embeddings that are not the observations themselves",
-                .min = 1,
+               {.help = "length of embeddings that are not the observations themselves, at least 1 "
+                        "for these",
+                .min = 0,
                 .max = 4096});
   visitor.Knob(
       "embedding_rate", embedding_rate,

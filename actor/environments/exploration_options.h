@@ -28,9 +28,10 @@ struct ExplorationOptions {
   // rewards and the one of the step before (rl/estimators/exploration_family.h). Otherwise a reward
   // is their sum.
   bool split_rewards = false;
-  // What observations of an episode are compared by: "observation", themselves; "random", a fixed
-  // random matrix makes an embedding of each; "learned", a network does that is trained to tell
-  // actions from what they led from and to (inverse_dynamics.h), which needs discrete actions.
+  // It says how observations of an episode are compared. With "observation" they are compared
+  // themselves. With "random" a fixed random matrix makes an embedding of each. With "learned" a
+  // network does, which is trained to tell actions from what they led from and to
+  // (inverse_dynamics.h) and needs discrete actions.
   std::string embedding = "observation";
   // The length of embeddings that are not the observations.
   std::int64_t embedding_size = 32;

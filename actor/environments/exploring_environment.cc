@@ -114,6 +114,10 @@ absl::StatusOr<EnvironmentSpec> ExploringEnvironment::SpecOf(const EnvironmentSp
         "environment.exploration.members is above 0, which needs observations that are one vector "
         "of floats and nothing else");
   }
+  if (options.embedding != "observation" && options.embedding_size < 1) {
+    return runtime::InvalidArgument("environment.exploration.embedding is " + options.embedding +
+                                    ", which needs an embedding_size of at least 1");
+  }
   if (options.embedding == "learned" && task.actions < 1) {
     return runtime::InvalidArgument(
         "environment.exploration.embedding is learned, which needs discrete actions");

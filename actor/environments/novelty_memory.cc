@@ -18,6 +18,7 @@ double NoveltyMemory::Add(std::span<const float> embedding) {
   if (!std::all_of(embedding.begin(), embedding.end(), finite)) return 0;
   const std::size_t count = embeddings_.size() / options_.size;
   scratch_.clear();
+  bool measurable = true;
   for (std::size_t i = 0; i < count; ++i) {
     const float* const other = embeddings_.data() + i * options_.size;
     float squared = 0;
@@ -25,8 +26,10 @@ double NoveltyMemory::Add(std::span<const float> embedding) {
       const float difference = embedding[j] - other[j];
       squared += difference * difference;
     }
+    measurable = measurable && finite(squared);
     scratch_.push_back(squared);
   }
+  if (!measurable) return 0;
   const std::size_t nearest = std::min(count, options_.neighbours);
   std::partial_sort(scratch_.begin(), scratch_.begin() + static_cast<std::ptrdiff_t>(nearest),
                     scratch_.end());

@@ -25,7 +25,7 @@ class SlowUnroll final : public google::protobuf::MessageLite {
  public:
   explicit SlowUnroll(proto::Unroll unroll) : unroll_(std::move(unroll)) {}
 
-  void AwaitBegin() { begun_.wait(); }
+  bool HasBegun() const { return begun_.try_wait(); }
   void End() { end_.count_down(); }
 
   std::string GetTypeName() const override { return unroll_.GetTypeName(); }
@@ -70,7 +70,7 @@ TEST_CASE("a removed shard still gets the item that was being serialised for it"
     item.clear_payload();
     status = inserter->TryInsert(std::move(item), unroll);
   });
-  unroll.AwaitBegin();
+  const bool has_begun = doubles::Eventually([&] { return unroll.HasBegun(); });
   folder.Write("shards", stays.address() + "\n");
   const bool is_removed = doubles::Eventually([&] { return live_shards() == 1; });
   // Once this one is acknowledged, the inserter has looked at both shards since then.
@@ -79,6 +79,7 @@ TEST_CASE("a removed shard still gets the item that was being serialised for it"
       doubles::Eventually([&] { return inserter->stats().acknowledged_total == 1; });
   unroll.End();
   thread.Join();
+  REQUIRE(has_begun);
   REQUIRE(is_removed);
   REQUIRE(other.ok());
   REQUIRE(acknowledged);

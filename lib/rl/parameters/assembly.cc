@@ -28,7 +28,8 @@ void Assembly::BeginStream() {
 }
 
 std::optional<proto::PartialParameters> Assembly::partial() const {
-  if (!first_ || first_->has_difference() || first_->sha256().empty()) return std::nullopt;
+  if (!first_ || first_->has_difference()) return std::nullopt;
+  if (first_->sha256().size() != kSha256Bytes) return std::nullopt;
   proto::PartialParameters partial;
   *partial.mutable_version() = first_->version();
   partial.set_sha256(first_->sha256());

@@ -11,6 +11,7 @@
 // leaves a .json alone, which is no version.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,7 +34,8 @@ struct Parameters {
 };
 using ParametersPointer = std::shared_ptr<const Parameters>;
 
-// Returns 32 bytes.
+inline constexpr std::size_t kSha256Bytes = 32;
+// Returns kSha256Bytes bytes.
 std::string Sha256(std::string_view bytes);
 
 // Returns `parameters` as they are served and saved: with their SHA-256, and before it is computed

@@ -490,7 +490,9 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     const absl::Status draining = runtime::Unavailable("draining");
     fetches_.Close();
     publication_.StopAdding();
-    finishing_.AwaitDone(deadline);
+    // What is superseded need not be finished.
+    const ParametersPointer newest = publication_.newest();
+    if (!newest || newest->version != versions_.last()) finishing_.AwaitDone(deadline);
     for (const auto& stream : publication_.streams()) stream->EndOnceSent(draining);
     if (publication_.AwaitEmpty(deadline)) return true;
     for (const auto& stream : publication_.streams()) stream->End(draining);

@@ -339,6 +339,17 @@ TEST_CASE("Observations and random projections reward a history as they did befo
   check("random", 10902.035617918, 0.798878074);
 }
 
+TEST_CASE("Embeddings other than the observations have at least one number") {
+  const EnvironmentSpec spec = SimulatedEnvironment::SpecOf(Lock().spec());
+  const auto made = [&spec](const std::string& embedding) {
+    return ExploringEnvironment::SpecOf(
+        spec, {.members = 2, .embedding = embedding, .embedding_size = 0});
+  };
+  REQUIRE(made("observation").ok());
+  REQUIRE(absl::IsInvalidArgument(made("random").status()));
+  REQUIRE(absl::IsInvalidArgument(made("learned").status()));
+}
+
 TEST_CASE("Embeddings are learned of discrete actions alone") {
   EnvironmentSpec spec = SimulatedEnvironment::SpecOf(Lock().spec());
   REQUIRE(ExploringEnvironment::SpecOf(spec, {.members = 2, .embedding = "learned"}).ok());

@@ -83,13 +83,14 @@ TEST_CASE("What an episode has shown is not new, and the next episode begins wit
   REQUIRE(memory.mean_distance() > 0);
 }
 
-TEST_CASE("An embedding that is not finite has no novelty and leaves no trace") {
+TEST_CASE("An embedding that is not finite, or too far away, has no novelty and leaves no trace") {
   NoveltyMemory memory({.size = 1});
   NoveltyMemory other({.size = 1});
   memory.Add(Embedding{1});
   other.Add(Embedding{1});
   REQUIRE(memory.Add(Embedding{std::numeric_limits<float>::quiet_NaN()}) == 0);
   REQUIRE(memory.Add(Embedding{std::numeric_limits<float>::infinity()}) == 0);
+  REQUIRE(memory.Add(Embedding{1e30F}) == 0);
   REQUIRE(memory.Add(Embedding{3}) == other.Add(Embedding{3}));
 }
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <future>
 #include <utility>
+#include <vector>
 
 #include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
@@ -54,9 +55,11 @@ TEST_CASE("versions that were skipped and the first one of the run can be fetche
 TEST_CASE("versions that were superseded before their SHA-256 was known can be fetched") {
   constexpr std::size_t kBytes = std::size_t{5} << 19;
   PublisherServer server;
+  std::vector<Parameters> versions;
   for (std::uint64_t step = 1; step <= 8; ++step) {
-    REQUIRE(server.publisher().Publish(Unfinished(ParametersOf(1, step, kBytes))));
+    versions.push_back(Unfinished(ParametersOf(1, step, kBytes)));
   }
+  for (const Parameters& version : versions) REQUIRE(server.publisher().Publish(version));
   for (std::uint64_t step = 8; step >= 1; --step) {
     const auto fetched = Fetch(server.address(), Version{1, step});
     REQUIRE(fetched.ok());

@@ -243,14 +243,6 @@ TEST_CASE("draining gives up a subscriber that does not read") {
   REQUIRE_FALSE(server.publisher().Drain(std::chrono::milliseconds(50)));
 }
 
-double ResumedBytes(PublisherServer& server) {
-  return server.metrics()
-      .Counter("shoal_parameters_resumed_bytes_total",
-               "Bytes of files that were not sent again after a stream broke, because the "
-               "subscriber had them")
-      .Value();
-}
-
 proto::PartialParameters PartialOf(const Parameters& parameters, std::uint64_t bytes) {
   proto::PartialParameters partial;
   *partial.mutable_version() = ToProto(parameters.version);

@@ -15,6 +15,7 @@
 #include "proto/parameters.grpc.pb.h"
 #include "rl/parameters/assembly.h"
 #include "rl/parameters/difference.h"
+#include "tests/doubles/eventually.h"
 #include "tests/rl/parameters/values.h"
 #include "tests/rl/parameters/weights.h"
 
@@ -200,7 +201,7 @@ TEST_CASE("a subscriber takes differences, also after both ends were gone for a 
   REQUIRE(sent(server, "file") == 1);
   REQUIRE(sent(server, "difference") == 1);
   // The publisher may still send something to a stream that has not ended.
-  while (server.publisher().subscribers() > 0) std::this_thread::yield();
+  REQUIRE(doubles::Eventually([&] { return server.publisher().subscribers() == 0; }));
   server.publisher().Publish(TrainedVersion(3));
   Subscribed again(server.address(), folder.path());
   again.taken.Await({1, 3});
@@ -288,12 +289,7 @@ TEST_CASE("after a stream broke within a file only the rest of it comes, though 
   REQUIRE(subscribed.taken.versions() == std::vector<Version>{{1, 1}, {1, 2}});
   REQUIRE(relay.offsets() ==
           std::vector<std::uint64_t>{0, kPartBytes, 2 * kPartBytes, 3 * kPartBytes, 0});
-  const auto resumed = server.metrics()
-                           .Counter("shoal_parameters_resumed_bytes_total",
-                                    "Bytes of files that were not sent again after a stream "
-                                    "broke, because the subscriber had them")
-                           .Value();
-  REQUIRE(resumed == 2 * kPartBytes);
+  REQUIRE(ResumedBytes(server) == 2 * kPartBytes);
   const runtime::MutexLock lock(subscribed.taken.mutex);
   REQUIRE(*subscribed.taken.all[0].bytes == *ParametersOf(1, 1, kFourParts).bytes);
 }

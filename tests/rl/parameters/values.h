@@ -68,4 +68,12 @@ class PublisherServer {
   std::unique_ptr<transport::Server> server_;
 };
 
+inline double ResumedBytes(PublisherServer& server) {
+  return server.metrics()
+      .Counter("shoal_parameters_resumed_bytes_total",
+               "Bytes of files that were not sent again after a stream broke, because the "
+               "subscriber had them")
+      .Value();
+}
+
 }  // namespace shoal::parameters
