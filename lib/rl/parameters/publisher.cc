@@ -135,9 +135,6 @@ struct SubscriberState {
   bool takes_differences = false;
   // Of the file that the subscriber holds of `known`; empty for none.
   std::string digest;
-  // The version that the subscriber has the first `partial_bytes` bytes of; null for none.
-  ParametersPointer partial;
-  std::uint64_t partial_bytes = 0;
 };
 
 // The stream owns itself from Start to OnDone. gRPC uses `part_` while writing_ is true. While a
@@ -146,11 +143,13 @@ struct SubscriberState {
 class SubscriptionStream final : public grpc::ServerWriteReactor<proto::ParametersPart>,
                                  public std::enable_shared_from_this<SubscriptionStream> {
  public:
-  SubscriptionStream(Publication& publication, SubscriberState state)
+  // The subscriber has the first `partial_bytes` bytes of `partial`, which is null for none.
+  SubscriptionStream(Publication& publication, SubscriberState state, ParametersPointer partial,
+                     std::uint64_t partial_bytes)
       : publication_(publication), state_(std::move(state)) {
-    if (!state_.partial) return;
-    sending_ = Shipment{.published = std::move(state_.partial)};
-    offset_ = state_.partial_bytes;
+    if (!partial) return;
+    sending_ = Shipment{.published = std::move(partial)};
+    offset_ = partial_bytes;
   }
 
   grpc::ServerWriteReactor<proto::ParametersPart>* Start(const absl::Status& refusal) {
@@ -446,14 +445,13 @@ class Publisher::Impl final : public proto::Parameters::CallbackService {
     if (request->has_known()) state.known = FromProto(request->known());
     state.takes_differences = request->takes_differences();
     state.digest = request->known_sha256();
-    if (request->has_partial()) {
-      state.partial = publication_.Unfinished(request->partial(), state.known);
-      state.partial_bytes = request->partial().bytes();
-    }
+    ParametersPointer partial;
+    if (request->has_partial()) partial = publication_.Unfinished(request->partial(), state.known);
     spdlog::info("event=subscribe client={} known={} resumes={}",
                  runtime::Quoted(request->client()), state.known ? ToString(*state.known) : "none",
-                 state.partial ? ToString(state.partial->version) : "none");
-    const auto stream = std::make_shared<SubscriptionStream>(publication_, std::move(state));
+                 partial ? ToString(partial->version) : "none");
+    const auto stream = std::make_shared<SubscriptionStream>(
+        publication_, std::move(state), std::move(partial), request->partial().bytes());
     auto* reactor = stream->Start(
         transport::CheckProtocolVersion(request->protocol_version(), request->client(), "learner"));
     subscribers_.Set(static_cast<double>(publication_.size()));

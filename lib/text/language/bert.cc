@@ -18,6 +18,7 @@
 #include "rl/model/torch_threads.h"
 #include "text/language/batch_slices.h"
 #include "text/language/bert_network.h"
+#include "text/language/precision.h"
 
 namespace shoal::language {
 namespace {
@@ -91,9 +92,7 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
     return runtime::InvalidArgument("parameters are of another config");
   }
   if (options.slice_tokens < 1) return runtime::InvalidArgument("slice_tokens is less than 1");
-  if (options.precision != DType::kFloat32 && options.precision != DType::kBFloat16) {
-    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
-  }
+  SHOAL_ASSIGN_OR_RETURN(const at::ScalarType compute, ComputeTypeOf(options.precision));
   auto state = std::make_unique<State>();
   state->config = parameters.config;
   state->options = options;
@@ -103,8 +102,7 @@ absl::StatusOr<std::unique_ptr<Bert>> Bert::Create(const BertParameters& paramet
     state->stream = model::StreamOn(state->device, /*high_priority=*/false);
     const c10::OptionalStreamGuard on_stream(state->stream);
     state->network = std::make_unique<const BertNetwork>(
-        state->config, model::OnDevice(parameters.flat, state->device),
-        options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat);
+        state->config, model::OnDevice(parameters.flat, state->device), compute);
     return absl::OkStatus();
   }));
   return std::unique_ptr<Bert>(new Bert(std::move(state)));

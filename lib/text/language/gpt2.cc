@@ -17,6 +17,7 @@
 #include "text/language/batch_slices.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
+#include "text/language/precision.h"
 
 namespace shoal::language {
 namespace {
@@ -128,13 +129,11 @@ absl::StatusOr<std::unique_ptr<Gpt2>> Gpt2::Create(const Gpt2Parameters& paramet
     return runtime::InvalidArgument("parameters are of another config");
   }
   if (options.slice_tokens < 1) return runtime::InvalidArgument("slice_tokens is less than 1");
-  if (options.precision != DType::kFloat32 && options.precision != DType::kBFloat16) {
-    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
-  }
+  SHOAL_ASSIGN_OR_RETURN(const at::ScalarType compute, ComputeTypeOf(options.precision));
   auto state = std::make_unique<State>();
   state->config = parameters.config;
   state->options = options;
-  state->compute = options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
+  state->compute = compute;
   SHOAL_ASSIGN_OR_RETURN(state->device, model::FindDevice(options.device));
   const absl::Status made = Infer("GPT-2", [&]() -> absl::Status {
     state->stream = model::StreamOn(state->device, /*high_priority=*/false);

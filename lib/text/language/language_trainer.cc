@@ -18,6 +18,7 @@
 #include "text/language/batch_pass.h"
 #include "text/language/gpt2_layout.h"
 #include "text/language/gpt2_network.h"
+#include "text/language/precision.h"
 #include "text/language/rank_grid.h"
 #include "text/language/tensor_shards.h"
 #include "text/language/trainer_checkpoint.h"
@@ -26,7 +27,6 @@
 namespace shoal::language {
 namespace {
 
-using runtime::DType;
 using training::Receivers;
 
 constexpr std::int64_t kCpuSlice = 2048;
@@ -87,9 +87,7 @@ absl::Status TrainerOptions::Validate() const {
     return runtime::InvalidArgument("tensor parallelism of " + std::to_string(tensor_parallel) +
                                     " ranks is less than 1");
   }
-  if (precision != runtime::DType::kFloat32 && precision != runtime::DType::kBFloat16) {
-    return runtime::InvalidArgument("precision is neither float32 nor bfloat16");
-  }
+  SHOAL_RETURN_IF_ERROR(ComputeTypeOf(precision).status());
   if (slice_tokens < 0) {
     return runtime::InvalidArgument("slice of " + std::to_string(slice_tokens) +
                                     " tokens is less than 0");
@@ -137,9 +135,8 @@ struct LanguageTrainer::State {
   bool by_unit() const {
     return options.zero_stage >= training::ZeroStage::kParameters && grid->data().world_size() > 1;
   }
-  at::ScalarType compute() const {
-    return options.precision == DType::kBFloat16 ? at::kBFloat16 : at::kFloat;
-  }
+  // REQUIRES: the options are valid.
+  at::ScalarType compute() const { return *ComputeTypeOf(options.precision); }
   // The number of the parameters that all tensor-parallel ranks train.
   std::int64_t trained() const { return adapts() ? layout.total : shards.whole().total; }
   // Returns what this rank has of an array of them, which is on the CPU.
