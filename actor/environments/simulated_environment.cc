@@ -123,8 +123,13 @@ EpisodeFacts SimulatedEnvironment::facts() const {
 
 Observation SimulatedEnvironment::Observe() const {
   Observation observation;
-  observation.numeric.resize(observation_size_);
-  simulation_->Observe(observation.numeric);
+  if (simulation_->spec().observation_dtype == runtime::DType::kUInt8) {
+    observation.frame.resize(observation_size_);
+    simulation_->ObserveFrame(std::as_writable_bytes(std::span(observation.frame)));
+  } else {
+    observation.numeric.resize(observation_size_);
+    simulation_->Observe(observation.numeric);
+  }
   return observation;
 }
 

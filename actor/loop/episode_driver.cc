@@ -2,9 +2,12 @@
 #include "actor/loop/episode_driver.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "platform/runtime/log.h"
+#include "platform/runtime/tensor.h"
 
 namespace shoal::actor {
 namespace {
@@ -20,6 +23,14 @@ bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
          absl::IsFailedPrecondition(status) || absl::IsOutOfRange(status) ||
          absl::IsUnimplemented(status);
+}
+
+// Returns what a row sends of an observation, whose frame it takes.
+std::string BytesOf(Observation& observation, runtime::DType dtype) {
+  if (!observation.frame.empty()) return std::move(observation.frame);
+  std::string bytes(observation.numeric.size() * runtime::SizeOf(dtype), '\0');
+  runtime::FromFloats(observation.numeric, dtype, std::as_writable_bytes(std::span(bytes)));
+  return bytes;
 }
 
 }  // namespace
@@ -311,7 +322,7 @@ void EpisodeDriver::OnServerRestarted() {
 
 void EpisodeDriver::Emit(Transition&& transition, std::uint32_t flags) {
   Row row = NewRow(transition.reward, flags);
-  row.observation = std::move(transition.observation.numeric);
+  row.observation = BytesOf(transition.observation, around_.spec.observation_dtype);
   row.contents = std::move(transition.observation.contents);
   catalog_ = std::move(transition.observation.catalog);
   row.catalog = catalog_;
@@ -324,7 +335,6 @@ void EpisodeDriver::Emit(Transition&& transition, std::uint32_t flags) {
 
 void EpisodeDriver::EmitEnd(float reward, std::uint32_t flags) {
   Row row = NewRow(reward, flags);
-  row.observation.assign(static_cast<std::size_t>(around_.spec.observation_size()), 0.0F);
   row.contents.resize(around_.spec.content_fields.size());
   row.catalog = catalog_;
   around_.host.Ready(*this, std::move(row));

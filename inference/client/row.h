@@ -80,9 +80,9 @@ struct Row {
   // Bits of proto::RowFlag.
   std::uint32_t flags = 0;
   float reward = 0;
-  // The numbers of the spec's observations, concatenated. Each observation is sent in its own
-  // dtype. All zero if the row has no observation.
-  std::vector<float> observation = {};
+  // The bytes of the spec's observations, concatenated, each in its own dtype. If empty, all are
+  // zero.
+  std::string observation = "";
   // One entry for each content field of the spec.
   std::vector<ContentReference> contents = {};
   // Null unless the spec's actions are candidates.

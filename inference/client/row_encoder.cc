@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "platform/runtime/check.h"
+#include "platform/runtime/tensor.h"
 #include "platform/transport/wire_tensor.h"
 
 namespace shoal::inference::client {
@@ -115,15 +116,14 @@ RowEncoder::RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known)
       extras_(ColumnsOf(spec_.extras())),
       max_known_(max_known) {}
 
-std::vector<RowEncoder::Column> RowEncoder::ColumnsOf(
-    const google::protobuf::RepeatedPtrField<proto::ObservationSpec>& specs) {
-  std::vector<Column> columns;
+RowEncoder::Columns RowEncoder::ColumnsOf(const Specs& specs) {
+  Columns columns;
   for (const proto::ObservationSpec& spec : specs) {
     const auto dtype = transport::FromWire(spec.dtype());
     const auto elements =
         runtime::CountElements({spec.shape().data(), std::size_t(spec.shape_size())});
     SHOAL_CHECK(dtype.ok() && elements.ok());
-    columns.push_back({.dtype = *dtype, .elements = static_cast<std::size_t>(*elements)});
+    columns.push_back(static_cast<std::size_t>(*elements) * runtime::SizeOf(*dtype));
   }
   return columns;
 }
@@ -188,8 +188,9 @@ void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) co
     }
   }
   for (std::string& field : keys) out.add_content_keys(std::move(field));
-  FillObservations(rows, out);
-  FillExtras(rows, out);
+  FillColumns(rows, &Row::observation, observations_, spec_.observations(),
+              *out.mutable_observations());
+  FillColumns(rows, &Row::extras, extras_, spec_.extras(), *out.mutable_extras());
   FillLegal(rows, spec_.action().discrete().count(), out);
   FillForcedActions(rows, out);
   FillCatalogs(rows, out);
@@ -198,34 +199,23 @@ void RowEncoder::FillRows(std::span<const Row* const> rows, proto::Rows& out) co
   FillPolicyIds(rows, out);
 }
 
-void RowEncoder::FillObservations(std::span<const Row* const> rows, proto::Rows& out) const {
+void RowEncoder::FillColumns(std::span<const Row* const> rows, std::string Row::*values,
+                             const Columns& columns, const Specs& specs,
+                             google::protobuf::RepeatedPtrField<proto::NamedTensor>& out) {
   std::size_t first = 0;
-  for (std::size_t i = 0; i < observations_.size(); ++i) {
-    const Column& column = observations_[i];
-    std::string data(rows.size() * column.bytes(), '\0');
-    std::span<std::byte> bytes = std::as_writable_bytes(std::span(data));
-    for (const Row* row : rows) {
-      runtime::FromFloats(std::span(row->observation).subspan(first, column.elements), column.dtype,
-                          bytes.first(column.bytes()));
-      bytes = bytes.subspan(column.bytes());
-    }
-    AddTensor(spec_.observations(static_cast<int>(i)), rows.size(), *out.mutable_observations())
-        .set_data(std::move(data));
-    first += column.elements;
-  }
-}
-
-void RowEncoder::FillExtras(std::span<const Row* const> rows, proto::Rows& out) const {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < extras_.size(); ++i) {
-    const std::size_t bytes = extras_[i].bytes();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     std::string data;
+    data.reserve(rows.size() * columns[i]);
     for (const Row* row : rows) {
-      data += row->extras.empty() ? std::string(bytes, '\0') : row->extras.substr(first, bytes);
+      const std::string& bytes = row->*values;
+      if (bytes.empty()) {
+        data.append(columns[i], '\0');
+      } else {
+        data.append(bytes, first, columns[i]);
+      }
     }
-    AddTensor(spec_.extras(static_cast<int>(i)), rows.size(), *out.mutable_extras())
-        .set_data(std::move(data));
-    first += bytes;
+    AddTensor(specs[static_cast<int>(i)], rows.size(), out).set_data(std::move(data));
+    first += columns[i];
   }
 }
 

@@ -16,7 +16,6 @@
 
 #include "inference/client/row.h"
 #include "platform/content/content_key.h"
-#include "platform/runtime/tensor.h"
 
 namespace shoal::inference::client {
 
@@ -31,7 +30,7 @@ class RowEncoder {
   explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 17);
 
   // Returns the messages that carry `rows`, to be sent in order. The last one has the rows.
-  // REQUIRES: there is a row, and all rows have the contents, numbers of observation and bytes of
+  // REQUIRES: there is a row, and all rows have the contents and the bytes of observations and
   // extras that the spec says.
   std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
 
@@ -46,21 +45,18 @@ class RowEncoder {
   void AddCatalog(const CandidateList& catalog, std::vector<proto::ActRequest>& messages,
                   std::size_t& bytes);
   void FillRows(std::span<const Row* const> rows, proto::Rows& out) const;
-  void FillObservations(std::span<const Row* const> rows, proto::Rows& out) const;
-  void FillExtras(std::span<const Row* const> rows, proto::Rows& out) const;
 
-  // An observation or an extra of one row.
-  struct Column {
-    runtime::DType dtype = runtime::DType::kFloat32;
-    std::size_t elements = 0;
-    std::size_t bytes() const { return elements * runtime::SizeOf(dtype); }
-  };
-  static std::vector<Column> ColumnsOf(
-      const google::protobuf::RepeatedPtrField<proto::ObservationSpec>& specs);
+  using Specs = google::protobuf::RepeatedPtrField<proto::ObservationSpec>;
+  // The bytes that one row has of each observation, or of each extra.
+  using Columns = std::vector<std::size_t>;
+  static Columns ColumnsOf(const Specs& specs);
+  static void FillColumns(std::span<const Row* const> rows, std::string Row::*values,
+                          const Columns& columns, const Specs& specs,
+                          google::protobuf::RepeatedPtrField<proto::NamedTensor>& out);
 
   const proto::EnvironmentSpec spec_;
-  const std::vector<Column> observations_;
-  const std::vector<Column> extras_;
+  const Columns observations_;
+  const Columns extras_;
   const std::size_t max_known_;
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> contents_;
   absl::flat_hash_set<content::ContentKey, content::ContentKeyHash> catalogs_;

@@ -8,9 +8,9 @@
 //
 // Each server is a process of its own, as the program `inference` is. The clients are those of
 // actors and share this process. Each has --rows environments, whose rows first go out in messages
-// of --message; what comes back in one reply goes out again in one message. As environments of
-// pixels do, they write each observation as floats, which the client sends as bytes. Unrolls of 16
-// rows are built and dropped, since there is no replay.
+// of --message; what comes back in one reply goes out again in one message. Each row is a copy of a
+// frame, as environments of pixels give one. Unrolls of 16 rows are built and dropped, since there
+// is no replay.
 //
 // --networks are values of policy.convolution. With "none" the torso makes a single number of all
 // bytes, which is the least that a policy can do with them: what is left is the cost of the path,
@@ -39,7 +39,6 @@
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
 #include "platform/runtime/random.h"
-#include "platform/runtime/tensor.h"
 #include "rl/model/policy.h"
 #include "tests/bench/child.h"
 #include "tests/bench/flags.h"
@@ -137,9 +136,9 @@ class Connection final : public inference::client::ActHandler {
   Connection(const Settings& settings, const std::string& address, std::uint64_t number)
       : first_environment_(number << 32), frames_(kFrames), sequences_(settings.rows) {
     runtime::Random random(1, number);
-    for (std::vector<std::byte>& frame : frames_) {
+    for (std::string& frame : frames_) {
       frame.resize(kRowBytes);
-      for (std::byte& byte : frame) byte = static_cast<std::byte>(random());
+      for (char& byte : frame) byte = static_cast<char>(random());
     }
     client_ = std::make_unique<ActClient>(
         inference::client::ActClientOptions{.address = address, .spec = PixelEnvironment()}, *this);
@@ -209,9 +208,7 @@ class Connection final : public inference::client::ActHandler {
     Row row{.environment_id = first_environment_ + environment, .incarnation = 1};
     row.sequence = sequences_[environment]++;
     row.flags = row.sequence == 0 ? proto::ROW_FLAG_FIRST : proto::ROW_FLAG_NONE;
-    row.observation.resize(kRowBytes);
-    runtime::ToFloats(runtime::DType::kUInt8, frames_[(environment + row.sequence) % kFrames],
-                      row.observation);
+    row.observation = frames_[(environment + row.sequence) % kFrames];
     return row;
   }
   void Send(std::vector<Row> rows) {
@@ -225,7 +222,7 @@ class Connection final : public inference::client::ActHandler {
   }
 
   const std::uint64_t first_environment_;
-  std::vector<std::vector<std::byte>> frames_;
+  std::vector<std::string> frames_;
   // The next one of each environment, used by whoever sends its next row.
   std::vector<std::uint64_t> sequences_;
   runtime::Mutex mutex_;

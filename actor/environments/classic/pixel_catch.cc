@@ -81,4 +81,8 @@ void PixelCatch::Observe(std::span<float> out) const {
   runtime::ToFloats(runtime::DType::kUInt8, std::as_bytes(std::span(pixels_)), out);
 }
 
+void PixelCatch::ObserveFrame(std::span<std::byte> out) const {
+  std::ranges::copy(std::as_bytes(std::span(pixels_)), out.begin());
+}
+
 }  // namespace shoal::actor

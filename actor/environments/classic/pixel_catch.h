@@ -9,7 +9,9 @@
 // arrives, 20 steps later, earns 1 or -1. An episode terminates after 10 balls.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "actor/environments/classic/simulation.h"
@@ -29,6 +31,7 @@ class PixelCatch final : public Simulation {
   // Action 0 moves the paddle to the left, 1 not at all and 2 to the right.
   SimulationStep Step(std::int64_t action) override;
   void Observe(std::span<float> out) const override;
+  void ObserveFrame(std::span<std::byte> out) const override;
 
  private:
   void DropBall();

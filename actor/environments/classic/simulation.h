@@ -7,6 +7,7 @@
 // allocates memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -92,6 +93,8 @@ class Simulation {
   virtual SimulationStep StepBox(std::span<const float> /*action*/) { return {}; }
   // Writes what the agent sees, row-major. REQUIRES: `out` has as many numbers as the spec's shape.
   virtual void Observe(std::span<float> out) const = 0;
+  // The same as bytes. REQUIRES: the spec's dtype is UINT8.
+  virtual void ObserveFrame(std::span<std::byte> /*out*/) const {}
   // Null unless the spec says that there are goals.
   virtual SimulationGoals* goals() { return nullptr; }
 };

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
+#include <string>
 
 #include "tests/actor/loop/scripted_environment.h"
 #include "tests/inference/client/scripted_server.h"
@@ -146,6 +148,42 @@ TEST_CASE("An episode of many actions goes on without a deep stack") {
                               [] { return std::make_unique<EndlessEnvironment>(); });
   const auto rows = RowsAfterResumption(Episode(1, kActions), 2, endless);
   REQUIRE(rows[1].observation == std::vector<float>{kActions, 0});
+}
+
+class FrameEnvironment final : public Environment {
+ public:
+  static constexpr const char* kFrame = "\x01\xff\x80\x7f\x05\x06\x07\x08";
+
+  void Reset(const EpisodeStart&, Done done) override {
+    done(Transition{.observation = {.frame = kFrame}});
+  }
+  void Step(std::int64_t, Done done) override {
+    done(Transition{.observation = {.frame = kFrame}, .end = End::kTerminated});
+  }
+  EpisodeFacts facts() const override { return {.goal = "g", .capture = "c"}; }
+};
+
+TEST_CASE("A frame is sent byte by byte") {
+  Fixture fixture;
+  ScriptedServer server(Agree);
+  const UniformSource source({.observation_name = "frame",
+                              .observation_shape = {2, 4},
+                              .observation_dtype = runtime::DType::kUInt8,
+                              .actions = 2},
+                             {{.goal = "g", .capture = "c"}},
+                             [] { return std::make_unique<FrameEnvironment>(); });
+  TrainingPlan plan({.environments = 1});
+  EnvironmentLoop loop(Options(server.address(), 1), source, plan, fixture.actor_metrics);
+  loop.Start(Ignore);
+  REQUIRE(server.Await([](const auto& rows) { return rows.size() >= 2; }));
+  loop.Stop();
+  const auto bytes_of = [](const SeenRow& row) {
+    const auto bytes = std::as_bytes(std::span(row.observation));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const auto rows = server.rows();
+  REQUIRE(bytes_of(rows[0]) == FrameEnvironment::kFrame);
+  REQUIRE(bytes_of(rows[1]) == std::string(8, '\0'));
 }
 
 // Bit flipping with three bits, played by one environment.

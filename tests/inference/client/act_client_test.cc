@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inference/client/act_client.h"
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
@@ -96,7 +97,8 @@ std::shared_ptr<const CandidateList> Candidates(const std::string& prefix) {
 
 Row MakeRow(std::uint64_t environment, std::uint64_t sequence, const std::string& body) {
   Row row{.environment_id = environment, .incarnation = 5, .sequence = sequence};
-  row.observation = {1.0F, static_cast<float>(environment)};
+  const std::array<float, 2> state = {1.0F, static_cast<float>(environment)};
+  row.observation.assign(reinterpret_cast<const char*>(state.data()), sizeof(state));
   row.contents = {ContentOf(body)};
   row.catalog = Candidates("service");
   return row;

@@ -101,6 +101,20 @@ TEST_CASE("No episode of a simulation allocates memory") {
   }
 }
 
+TEST_CASE("A frame has the numbers of the observation") {
+  const auto simulation = MakeSimulation("pixels", {});
+  simulation->Reset({.seed = 1, .environment = 2, .episode = 3});
+  simulation->Step(2);
+  std::vector<float> numbers(std::size_t{84} * 84 * 4);
+  std::vector<std::byte> frame(numbers.size());
+  simulation->Observe(numbers);
+  simulation->ObserveFrame(frame);
+  std::vector<float> of_frame(frame.size());
+  runtime::ToFloats(runtime::DType::kUInt8, frame, of_frame);
+  REQUIRE(of_frame == numbers);
+  REQUIRE(std::count(numbers.begin(), numbers.end(), 255.0F) > 100);
+}
+
 TEST_CASE("There is no simulation of another name") {
   REQUIRE(MakeSimulation("redfish", {}) == nullptr);
   REQUIRE(MakeSimulation("", {}) == nullptr);
