@@ -38,7 +38,7 @@ std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags
       (flags & kTerminated) != 0 ? (full || cut_.by_episode) : (lost && cut_.by_episode);
   if (!complete) return std::nullopt;
   PushZeros();
-  Unroll unroll = Finish();
+  Unroll unroll = Finish(false);
   Clear();
   return unroll;
 }
@@ -54,7 +54,7 @@ std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
   const bool bootstraps = size() >= cut_.max_rows || (final_row && cut_.by_episode);
   Push(row, step);
   if (!bootstraps) return std::nullopt;
-  Unroll unroll = Finish();
+  Unroll unroll = Finish(!final_row && cut_.overlap > 0);
   if (final_row) {
     Clear();
   } else if (cut_.overlap == 0) {
@@ -109,6 +109,9 @@ void UnrollBuilder::Begin(const Row& row, const Step& step) {
   environment_ = row.environment();
   incarnation_ = row.incarnation();
   group_ = row.block->groups.empty() ? std::nullopt : std::optional(row.block->groups[row.index]);
+  if (!cut_.by_episode) {
+    open_.observations.reserve((cut_.max_rows + 1) * layout_->observation_bytes);
+  }
   Push(row, step);
 }
 
@@ -233,7 +236,7 @@ void UnrollBuilder::Keep(std::size_t begin) {
   }
 }
 
-Unroll UnrollBuilder::Finish() const {
+Unroll UnrollBuilder::Finish(bool shares) {
   SHOAL_CHECK(open_.actions.size() >= 2);
   const auto rows = static_cast<std::int64_t>(open_.actions.size());
   Unroll unroll;
@@ -243,7 +246,7 @@ Unroll UnrollBuilder::Finish() const {
   unroll.shared_rows = static_cast<std::uint32_t>(open_.shared_rows);
   unroll.shared_with = open_.shared_with;
   unroll.length = static_cast<std::uint32_t>(rows - 1);
-  AddObservations(unroll, rows);
+  AddObservations(unroll, rows, shares);
   AddContents(unroll, rows);
   AddActions(unroll, rows);
   AddEnvironment(unroll, rows);
@@ -298,7 +301,7 @@ Tensor Booleans(runtime::Shape shape, const std::vector<std::uint8_t>& values) {
 
 }  // namespace
 
-void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
+void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows, bool shares) {
   const auto add = [&](const char* prefix, const std::vector<RowColumn>& columns, const auto& bytes,
                        std::size_t stride) {
     Part part{.stride = stride};
@@ -310,7 +313,14 @@ void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) const {
       part.offset += part.width;
     }
   };
-  add("observation/", layout_->observations, open_.observations, layout_->observation_bytes);
+  if (layout_->observations.size() == 1 && !shares) {
+    const RowColumn& only = layout_->observations.front();
+    unroll.step_columns.push_back(
+        {"observation/" + only.name,
+         Tensor(only.dtype, WithRows(rows, only.shape), std::exchange(open_.observations, {}))});
+  } else {
+    add("observation/", layout_->observations, open_.observations, layout_->observation_bytes);
+  }
   add("extras/", layout_->extras, open_.extras, layout_->extras_bytes);
 }
 

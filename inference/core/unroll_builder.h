@@ -91,14 +91,15 @@ class UnrollBuilder {
   void PushLegal(const Row& row);
   // Adds the bootstrap row, at index T, as zeros.
   void PushZeros();
-  // REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
-  Unroll Finish() const;
+  // Unless the next unroll `shares` rows with this one, what is open is spent and has to be
+  // cleared. REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
+  Unroll Finish(bool shares);
   // Returns the row that the next unroll begins with. REQUIRES: as for Finish, and there is a row
   // after this unroll.
   std::size_t NextBegin() const;
   // Drops the rows before `begin`; the others are the next unroll's first.
   void Keep(std::size_t begin);
-  void AddObservations(Unroll& unroll, std::int64_t rows) const;
+  void AddObservations(Unroll& unroll, std::int64_t rows, bool shares);
   void AddContents(Unroll& unroll, std::int64_t rows) const;
   void AddActions(Unroll& unroll, std::int64_t rows) const;
   void AddEnvironment(Unroll& unroll, std::int64_t rows) const;

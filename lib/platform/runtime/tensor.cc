@@ -85,6 +85,13 @@ Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape
   bytes_.resize(static_cast<std::size_t>(*count) * SizeOf(dtype));
 }
 
+Tensor::Tensor(DType dtype, Shape shape, std::vector<std::byte> bytes)
+    : dtype_(dtype), shape_(std::move(shape)), bytes_(std::move(bytes)) {
+  const auto count = CountElements(shape_);
+  SHOAL_CHECK(count.ok());
+  SHOAL_CHECK(bytes_.size() == static_cast<std::size_t>(*count) * SizeOf(dtype));
+}
+
 std::uint16_t ToHalf(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);

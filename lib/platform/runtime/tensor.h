@@ -78,6 +78,8 @@ class Tensor {
   Tensor() = default;
   // Makes a tensor of zeros. REQUIRES: no dimension is negative.
   Tensor(DType dtype, Shape shape);
+  // Takes `bytes`. REQUIRES: they are as many as dtype and shape say.
+  Tensor(DType dtype, Shape shape, std::vector<std::byte> bytes);
   // Copies `values`. REQUIRES: their number is the product of `shape`.
   template <typename T>
   static Tensor Of(Shape shape, std::span<const T> values) {
