@@ -67,10 +67,15 @@ TEST_CASE(
   first.reset();
   first =
       std::make_unique<ShardServer>(TableOptions{.max_size = 4}, InsertStreamOptions{}, address);
-  while (inserted < 150) {
-    clients.Insert(inserted++);
-    if (accept(clients.Next())) ++trained;
-  }
+  const auto insert_until = [&](std::uint64_t end) {
+    while (inserted < end) {
+      clients.Insert(inserted++);
+      if (accept(clients.Next())) ++trained;
+    }
+  };
+  insert_until(100);
+  clients.AwaitLiveShards(2);
+  insert_until(150);
   clients.inserter->Drain(std::chrono::milliseconds(0)).IgnoreError();
   while (clients.inserter->stats().waiting > 0 || clients.sampler->stats().waiting > 0 ||
          first->shard().stats().tables[0].size + second.shard().stats().tables[0].size > 0) {
