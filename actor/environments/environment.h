@@ -55,10 +55,9 @@ struct EnvironmentSpec {
 };
 
 struct Observation {
-  // [observation_size()], row-major; each number is one that the spec's dtype has. Empty where the
-  // environment gives `frame` instead.
+  // [observation_size()], row-major; each number is one that the spec's dtype has.
   std::vector<float> numeric = {};
-  // The same as bytes, where the spec's dtype is UINT8.
+  // In place of `numeric` its bytes; only where the spec's dtype is UINT8.
   std::string frame = "";
   // One for each content field.
   std::vector<inference::client::ContentReference> contents = {};

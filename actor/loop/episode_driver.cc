@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "platform/runtime/check.h"
 #include "platform/runtime/log.h"
 #include "platform/runtime/tensor.h"
 
@@ -26,10 +27,15 @@ bool IsRefusal(const absl::Status& status) {
 }
 
 // Returns what a row sends of an observation, whose frame it takes.
-std::string BytesOf(Observation& observation, runtime::DType dtype) {
-  if (!observation.frame.empty()) return std::move(observation.frame);
-  std::string bytes(observation.numeric.size() * runtime::SizeOf(dtype), '\0');
-  runtime::FromFloats(observation.numeric, dtype, std::as_writable_bytes(std::span(bytes)));
+std::string BytesOf(Observation& observation, const EnvironmentSpec& spec) {
+  const runtime::DType dtype = spec.observation_dtype;
+  std::string bytes = std::move(observation.frame);
+  if (bytes.empty()) {
+    bytes.resize(observation.numeric.size() * runtime::SizeOf(dtype));
+    runtime::FromFloats(observation.numeric, dtype, std::as_writable_bytes(std::span(bytes)));
+  }
+  SHOAL_CHECK(bytes.size() ==
+              static_cast<std::size_t>(spec.observation_size()) * runtime::SizeOf(dtype));
   return bytes;
 }
 
@@ -322,7 +328,7 @@ void EpisodeDriver::OnServerRestarted() {
 
 void EpisodeDriver::Emit(Transition&& transition, std::uint32_t flags) {
   Row row = NewRow(transition.reward, flags);
-  row.observation = BytesOf(transition.observation, around_.spec.observation_dtype);
+  row.observation = BytesOf(transition.observation, around_.spec);
   row.contents = std::move(transition.observation.contents);
   catalog_ = std::move(transition.observation.catalog);
   row.catalog = catalog_;

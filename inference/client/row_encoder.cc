@@ -208,6 +208,7 @@ void RowEncoder::FillColumns(std::span<const Row* const> rows, std::string Row::
     data.reserve(rows.size() * columns[i]);
     for (const Row* row : rows) {
       const std::string& bytes = row->*values;
+      SHOAL_CHECK(bytes.empty() || first + columns[i] <= bytes.size());
       if (bytes.empty()) {
         data.append(columns[i], '\0');
       } else {

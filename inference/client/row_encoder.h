@@ -30,8 +30,8 @@ class RowEncoder {
   explicit RowEncoder(proto::EnvironmentSpec spec, std::size_t max_known = std::size_t{1} << 17);
 
   // Returns the messages that carry `rows`, to be sent in order. The last one has the rows.
-  // REQUIRES: there is a row, and all rows have the contents and the bytes of observations and
-  // extras that the spec says.
+  // REQUIRES: there is a row, and all rows have the contents that the spec says, and either the
+  // bytes of observations and extras that it says or none.
   std::vector<proto::ActRequest> Encode(std::span<const Row* const> rows);
 
   // The server asked for this content again: the next row that uses it carries it.

@@ -313,7 +313,7 @@ void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows, bool shar
       part.offset += part.width;
     }
   };
-  if (layout_->observations.size() == 1 && !shares) {
+  if (layout_->observations.size() == 1 && !shares && !cut_.by_episode) {
     const RowColumn& only = layout_->observations.front();
     unroll.step_columns.push_back(
         {"observation/" + only.name,

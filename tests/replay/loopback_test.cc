@@ -200,7 +200,10 @@ TEST_CASE("prioritized shards are sampled like one table, and one that dies is l
   std::map<std::uint64_t, int> drawn;
   constexpr int kDraws = 60000;
   // The first draws may be made before both shards have spoken.
-  REQUIRE(doubles::Eventually([&] { return clients.sampler->Next(kPatience)->table_size == 12; }));
+  REQUIRE(doubles::Eventually([&] {
+    const auto unroll = clients.sampler->Next(kPatience);
+    return unroll.ok() && unroll->table_size == 12;
+  }));
   for (int i = 0; i < kDraws; ++i) {
     const auto unroll = clients.sampler->Next(kPatience);
     REQUIRE(unroll.ok());

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/runtime/check.h"
 #include "platform/runtime/random.h"
 #include "platform/runtime/tensor.h"
 
@@ -94,7 +95,7 @@ class Simulation {
   // Writes what the agent sees, row-major. REQUIRES: `out` has as many numbers as the spec's shape.
   virtual void Observe(std::span<float> out) const = 0;
   // The same as bytes. REQUIRES: the spec's dtype is UINT8.
-  virtual void ObserveFrame(std::span<std::byte> /*out*/) const {}
+  virtual void ObserveFrame(std::span<std::byte> /*out*/) const { SHOAL_CHECK(false); }
   // Null unless the spec says that there are goals.
   virtual SimulationGoals* goals() { return nullptr; }
 };

@@ -59,6 +59,18 @@ TEST_CASE("A balanced pole is cut off after 500 steps as truncated") {
   REQUIRE(environment->facts().success);
 }
 
+TEST_CASE("An observation of pixels is a frame") {
+  const auto pixels = Make("pixels", 7);
+  const auto start =
+      Played([&](auto done) { pixels->Reset({.environment_id = 4, .episode = 9}, done); });
+  const auto next = Played([&](auto done) { pixels->Step(2, done); });
+  for (const Transition& transition : {start, next}) {
+    REQUIRE(transition.observation.numeric.empty());
+    REQUIRE(transition.observation.frame.size() == std::size_t{84} * 84 * 4);
+  }
+  REQUIRE(start.observation.frame != next.observation.frame);
+}
+
 TEST_CASE("A start is a function of seed, environment and episode") {
   const auto one = Make("cartpole", 7);
   const auto same = Make("cartpole", 7);

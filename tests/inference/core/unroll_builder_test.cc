@@ -80,7 +80,9 @@ TEST_CASE("Cut by length: the row after T bootstraps, and begins the next unroll
   REQUIRE(Values<std::int64_t>(*unroll, "episode_id") == std::vector<std::int64_t>{3, 3, 3});
   REQUIRE(life.open_rows() == 1);
   REQUIRE(!life.Go(0, 3));
-  REQUIRE(life.Go(0, 4)->first_sequence == 2);
+  const auto next = life.Go(0, 4);
+  REQUIRE(next->first_sequence == 2);
+  REQUIRE(Values<float>(*next, "observation/x") == std::vector<float>{20, 30, 40});
 }
 
 TEST_CASE("A terminated end row is folded into the row before it") {

@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace shoal::runtime {
@@ -20,6 +23,15 @@ TEST_CASE("values read back as they were written") {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const Tensor tensor = Tensor::Of<float>({2, 3}, values);
   REQUIRE(tensor.values<float>()[5] == 6.0F);
+}
+
+TEST_CASE("a tensor takes the bytes that it is given, without a copy") {
+  std::vector<std::byte> bytes = {std::byte{1}, std::byte{0}, std::byte{2}, std::byte{1}};
+  const std::byte* const where = bytes.data();
+  const Tensor tensor(DType::kUInt8, {2, 2}, std::move(bytes));
+  REQUIRE(tensor.bytes().data() == where);
+  REQUIRE(tensor.shape() == Shape{2, 2});
+  REQUIRE(tensor.values<std::uint8_t>()[2] == 2);
 }
 
 TEST_CASE("element counts refuse negative and huge shapes") {

@@ -2,13 +2,16 @@
 // What holds of all simulations.
 #include "actor/environments/classic/simulation.h"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <vector>
 
 #include "actor/environments/classic/simulation_kind.h"
+#include "platform/runtime/tensor.h"
 
 namespace {
 std::atomic<std::int64_t> allocations = 0;
