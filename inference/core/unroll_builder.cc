@@ -38,7 +38,7 @@ std::optional<Unroll> UnrollBuilder::SetOutcome(float reward, std::uint8_t flags
       (flags & kTerminated) != 0 ? (full || cut_.by_episode) : (lost && cut_.by_episode);
   if (!complete) return std::nullopt;
   PushZeros();
-  Unroll unroll = Finish(false);
+  Unroll unroll = Finish();
   Clear();
   return unroll;
 }
@@ -54,7 +54,7 @@ std::optional<Unroll> UnrollBuilder::Append(const Row& row, const Step& step) {
   const bool bootstraps = size() >= cut_.max_rows || (final_row && cut_.by_episode);
   Push(row, step);
   if (!bootstraps) return std::nullopt;
-  Unroll unroll = Finish(!final_row && cut_.overlap > 0);
+  Unroll unroll = Finish();
   if (final_row) {
     Clear();
   } else if (cut_.overlap == 0) {
@@ -109,7 +109,7 @@ void UnrollBuilder::Begin(const Row& row, const Step& step) {
   environment_ = row.environment();
   incarnation_ = row.incarnation();
   group_ = row.block->groups.empty() ? std::nullopt : std::optional(row.block->groups[row.index]);
-  if (!cut_.by_episode) {
+  if (GivesBytesAway()) {
     open_.observations.reserve((cut_.max_rows + 1) * layout_->observation_bytes);
   }
   Push(row, step);
@@ -236,7 +236,7 @@ void UnrollBuilder::Keep(std::size_t begin) {
   }
 }
 
-Unroll UnrollBuilder::Finish(bool shares) {
+Unroll UnrollBuilder::Finish() {
   SHOAL_CHECK(open_.actions.size() >= 2);
   const auto rows = static_cast<std::int64_t>(open_.actions.size());
   Unroll unroll;
@@ -246,7 +246,7 @@ Unroll UnrollBuilder::Finish(bool shares) {
   unroll.shared_rows = static_cast<std::uint32_t>(open_.shared_rows);
   unroll.shared_with = open_.shared_with;
   unroll.length = static_cast<std::uint32_t>(rows - 1);
-  AddObservations(unroll, rows, shares);
+  AddObservations(unroll, rows);
   AddContents(unroll, rows);
   AddActions(unroll, rows);
   AddEnvironment(unroll, rows);
@@ -301,7 +301,7 @@ Tensor Booleans(runtime::Shape shape, const std::vector<std::uint8_t>& values) {
 
 }  // namespace
 
-void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows, bool shares) {
+void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows) {
   const auto add = [&](const char* prefix, const std::vector<RowColumn>& columns, const auto& bytes,
                        std::size_t stride) {
     Part part{.stride = stride};
@@ -313,7 +313,7 @@ void UnrollBuilder::AddObservations(Unroll& unroll, std::int64_t rows, bool shar
       part.offset += part.width;
     }
   };
-  if (layout_->observations.size() == 1 && !shares && !cut_.by_episode) {
+  if (GivesBytesAway()) {
     const RowColumn& only = layout_->observations.front();
     unroll.step_columns.push_back(
         {"observation/" + only.name,

@@ -91,15 +91,19 @@ class UnrollBuilder {
   void PushLegal(const Row& row);
   // Adds the bootstrap row, at index T, as zeros.
   void PushZeros();
-  // Unless the next unroll `shares` rows with this one, what is open is spent and has to be
-  // cleared. REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
-  Unroll Finish(bool shares);
+  // Whether Finish gives the bytes of the observation away. What is open is then spent, and has to
+  // be cleared.
+  bool GivesBytesAway() const {
+    return !cut_.by_episode && cut_.overlap == 0 && layout_->observations.size() == 1;
+  }
+  // REQUIRES: the bootstrap row has been added, so there are T + 1 rows.
+  Unroll Finish();
   // Returns the row that the next unroll begins with. REQUIRES: as for Finish, and there is a row
   // after this unroll.
   std::size_t NextBegin() const;
   // Drops the rows before `begin`; the others are the next unroll's first.
   void Keep(std::size_t begin);
-  void AddObservations(Unroll& unroll, std::int64_t rows, bool shares);
+  void AddObservations(Unroll& unroll, std::int64_t rows);
   void AddContents(Unroll& unroll, std::int64_t rows) const;
   void AddActions(Unroll& unroll, std::int64_t rows) const;
   void AddEnvironment(Unroll& unroll, std::int64_t rows) const;
