@@ -19,6 +19,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/program.h"
@@ -113,22 +114,61 @@ ExitState Reap(pid_t pid) {
   return FromWait(status);
 }
 
-// Reads both pipes until they close.
-void Collect(std::array<int, 2> ends, std::array<std::string, 2>& texts) {
-  std::array<pollfd, 2> polled = {{{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}}};
+// A command under way whose output we read. A pipe is -1 once it is closed.
+struct Captured {
+  absl::StatusOr<pid_t> pid = runtime::Internal("no pipe left");
+  std::array<int, 2> ends = {-1, -1};
+  // Standard output and standard error.
+  std::array<std::string, 2> texts;
+};
+
+Captured StartCaptured(const std::vector<std::string>& command) {
+  Captured started;
+  std::array<int, 2> out;
+  std::array<int, 2> error;
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return started;
+  if (::pipe2(error.data(), O_CLOEXEC) != 0) {
+    ::close(out[0]);
+    ::close(out[1]);
+    return started;
+  }
+  started.pid = Spawn(command, {.out = out[1], .error = error[1]});
+  ::close(out[1]);
+  ::close(error[1]);
+  started.ends = {out[0], error[0]};
+  return started;
+}
+
+// Reads all pipes until they close.
+void Collect(std::vector<Captured>& commands) {
+  std::vector<pollfd> polled;
+  for (const Captured& one : commands) {
+    for (const int end : one.ends) polled.push_back({end, POLLIN, 0});
+  }
   std::array<char, 16384> buffer;
-  while (polled[0].fd >= 0 || polled[1].fd >= 0) {
+  const auto open = [](const pollfd& pipe) { return pipe.fd >= 0; };
+  while (std::any_of(polled.begin(), polled.end(), open)) {
     if (::poll(polled.data(), polled.size(), -1) < 0) continue;
     for (std::size_t i = 0; i < polled.size(); ++i) {
       if (polled[i].fd < 0 || polled[i].revents == 0) continue;
       const ssize_t count = ::read(polled[i].fd, buffer.data(), buffer.size());
       if (count > 0) {
-        texts[i].append(buffer.data(), static_cast<std::size_t>(count));
+        commands[i / 2].texts[i % 2].append(buffer.data(), static_cast<std::size_t>(count));
       } else if (count == 0 || errno != EINTR) {
-        polled[i].fd = -1;
+        ::close(std::exchange(polled[i].fd, -1));
       }
     }
   }
+}
+
+absl::StatusOr<std::string> OutcomeOf(Captured& ended, const std::string& program) {
+  SHOAL_RETURN_IF_ERROR(ended.pid.status());
+  const ExitState state = Reap(*ended.pid);
+  auto& [output, error] = ended.texts;
+  if (state.code == 0) return std::move(output);
+  absl::StripTrailingAsciiWhitespace(&error);
+  const std::string message = error.empty() ? program + ": " + ToString(state) : error;
+  return IsHopeless(state) ? runtime::InvalidArgument(message) : runtime::Internal(message);
 }
 
 }  // namespace
@@ -218,27 +258,21 @@ std::vector<std::string> ChildProcess::TakeAnswers() {
 }
 
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command) {
-  std::array<int, 2> out;
-  std::array<int, 2> error;
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return runtime::Internal("no pipe left");
-  if (::pipe2(error.data(), O_CLOEXEC) != 0) {
-    ::close(out[0]);
-    ::close(out[1]);
-    return runtime::Internal("no pipe left");
+  return std::move(RunAllToEnd({command}).front());
+}
+
+std::vector<absl::StatusOr<std::string>> RunAllToEnd(
+    const std::vector<std::vector<std::string>>& commands) {
+  std::vector<Captured> started;
+  for (const std::vector<std::string>& command : commands) {
+    started.push_back(StartCaptured(command));
   }
-  const absl::StatusOr<pid_t> pid = Spawn(command, {.out = out[1], .error = error[1]});
-  ::close(out[1]);
-  ::close(error[1]);
-  std::array<std::string, 2> texts;
-  if (pid.ok()) Collect({out[0], error[0]}, texts);
-  ::close(out[0]);
-  ::close(error[0]);
-  if (!pid.ok()) return pid.status();
-  const ExitState state = Reap(*pid);
-  if (state.code == 0) return texts[0];
-  absl::StripTrailingAsciiWhitespace(&texts[1]);
-  const std::string message = texts[1].empty() ? command[0] + ": " + ToString(state) : texts[1];
-  return IsHopeless(state) ? runtime::InvalidArgument(message) : runtime::Internal(message);
+  Collect(started);
+  std::vector<absl::StatusOr<std::string>> outcomes;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    outcomes.push_back(OutcomeOf(started[i], commands[i].empty() ? "" : commands[i].front()));
+  }
+  return outcomes;
 }
 
 bool IsHopeless(const ExitState& state) { return state.code && runtime::IsFinalExit(*state.code); }

@@ -90,6 +90,10 @@ class ChildProcess {
 // error with its standard error, without the blanks at the end. The error is INVALID_ARGUMENT for
 // the exit codes kExitConfiguration and kExitPermanent.
 absl::StatusOr<std::string> RunToEnd(const std::vector<std::string>& command);
+// The same for several commands, which run side by side. Returns when all have ended, with the
+// outcome of each in their order.
+std::vector<absl::StatusOr<std::string>> RunAllToEnd(
+    const std::vector<std::vector<std::string>>& commands);
 
 // Returns, in one line, why the process that wrote the log at `path` failed: the message of its
 // last event=failed, or else its last line.

@@ -75,22 +75,38 @@ std::optional<Value> ValueAt(const std::string& text, const std::string& path) {
 absl::StatusOr<EffectiveConfig> EffectiveConfig::Gather(const std::string& own,
                                                         const std::vector<std::string>& programs,
                                                         const std::vector<std::string>& arguments) {
-  std::set<std::string> taken;
-  std::string text;
-  AppendNew(own, taken, text);
+  std::vector<std::vector<std::string>> commands;
   for (const std::string& program : programs) {
-    std::vector<std::string> command = {program};
+    std::vector<std::string>& command = commands.emplace_back();
+    command.push_back(program);
     command.insert(command.end(), arguments.begin(), arguments.end());
     command.emplace_back("--print-config");
-    SHOAL_ASSIGN_OR_RETURN(const std::string printed, RunToEnd(command));
-    AppendNew(printed, taken, text);
   }
-  const toml::parse_result parsed = toml::parse(text);
+  std::vector<std::string> printed;
+  for (absl::StatusOr<std::string>& text : RunAllToEnd(commands)) {
+    SHOAL_RETURN_IF_ERROR(text.status());
+    printed.push_back(*std::move(text));
+  }
+  return PutTogether(own, std::move(printed));
+}
+
+absl::StatusOr<EffectiveConfig> EffectiveConfig::PutTogether(const std::string& own,
+                                                             std::vector<std::string> printed) {
+  EffectiveConfig config;
+  std::set<std::string> taken;
+  AppendNew(own, taken, config.text_);
+  for (const std::string& text : printed) AppendNew(text, taken, config.text_);
+  const toml::parse_result parsed = toml::parse(config.text_);
   if (!parsed) {
     return runtime::Internal("the programs' configuration does not parse: " +
                              std::string(parsed.error().description()));
   }
-  return EffectiveConfig(std::move(text));
+  config.printed_ = std::move(printed);
+  return config;
+}
+
+absl::StatusOr<EffectiveConfig> EffectiveConfig::WithOwn(const std::string& own) const {
+  return PutTogether(own, printed_);
 }
 
 std::optional<std::string> EffectiveConfig::Text(const std::string& path) const {

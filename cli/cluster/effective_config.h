@@ -14,12 +14,15 @@ namespace shoal::cli {
 
 class EffectiveConfig {
  public:
-  // Runs each of `programs` (paths) with `arguments` and --print-config. `own` is the part of this
-  // program. A section belongs to the first program that prints it. Returns INVALID_ARGUMENT with
-  // the message of the program that refuses.
+  // Runs `programs` (paths) side by side with `arguments` and --print-config. `own` is the part of
+  // this program. A section belongs to the first program that prints it, and this one's are before
+  // all others. Returns INVALID_ARGUMENT with the message of the first program that refuses.
   static absl::StatusOr<EffectiveConfig> Gather(const std::string& own,
                                                 const std::vector<std::string>& programs,
                                                 const std::vector<std::string>& arguments);
+  // Returns the same with another part of this program. The programs are not asked again, so what
+  // they refuse in those sections has to be what this program refuses.
+  absl::StatusOr<EffectiveConfig> WithOwn(const std::string& own) const;
 
   // Returns all sections as TOML, with their comments.
   const std::string& text() const { return text_; }
@@ -31,9 +34,14 @@ class EffectiveConfig {
   std::vector<std::string> Texts(const std::string& path) const;
 
  private:
-  explicit EffectiveConfig(std::string text) : text_(std::move(text)) {}
+  EffectiveConfig() = default;
+
+  static absl::StatusOr<EffectiveConfig> PutTogether(const std::string& own,
+                                                     std::vector<std::string> printed);
 
   std::string text_;
+  // What each program printed.
+  std::vector<std::string> printed_;
 };
 
 // Returns the settings of a TOML text, each "section.key=value", in the text's order; tables of a

@@ -169,6 +169,9 @@ void ActClient::Implementation::Run() {
 void ActClient::Implementation::Open() {
   auto stream = std::make_shared<ActStream>(inbox_);
   stream->Start([this](grpc::ClientContext* context, auto* reactor) {
+    // The first attempt tells why it failed. The next ones begin as soon as the channel is
+    // connected, rather than whenever the back-off ends.
+    context->set_wait_for_ready(!last_error_.empty());
     stub_->async()->Act(context, reactor);
   });
   proto::ActRequest request;

@@ -5,10 +5,11 @@
 //   client.Send(rows, connection);   // after handler.OnConnected(epoch, connection)
 //
 // The client holds one Act stream on a channel of its own and opens it again with jittered back-off
-// when it ends. It remembers which contents and catalogs the stream has carried, so that a text
-// crosses the network once in a stream, or again when the server asks for it. The client handles
-// NEED_CONTENT, NEED_CATALOG, OVERLOADED and EXPIRED itself by sending the same row again. The
-// handler hears of a row once, with an outcome that is final for this stream.
+// when it ends; where the server was away, as soon as it can be reached. It remembers which
+// contents and catalogs the stream has carried, so that a text crosses the network once in a
+// stream, or again when the server asks for it. The client handles NEED_CONTENT, NEED_CATALOG,
+// OVERLOADED and EXPIRED itself by sending the same row again. The handler hears of a row once,
+// with an outcome that is final for this stream.
 //
 // Every row that Send took is answered exactly once, with kLost when the stream ended first.
 //

@@ -10,6 +10,18 @@
 #include "platform/transport/connector.h"
 
 namespace shoal::transport {
+namespace {
+
+// Returns the longest wait before the next attempt to connect, in milliseconds. A process of this
+// host that is starting listens within fractions of a second, and its kernel refuses an attempt at
+// once.
+int LongestBackoff(const std::string& address) {
+  const bool here = address.starts_with("unix:") || address.starts_with("127.") ||
+                    address.starts_with("localhost:");
+  return here ? 100 : 1000;
+}
+
+}  // namespace
 
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
                                              const ChannelOptions& options) {
@@ -28,7 +40,7 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   // The time of one attempt, handshake included: a busy machine needs more than the back-off.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 3000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, LongestBackoff(address));
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(
       address, options.credentials ? options.credentials : grpc::InsecureChannelCredentials(),

@@ -28,7 +28,8 @@ struct ChannelOptions {
 };
 
 // Returns without connecting. Calls that cannot connect end with UNAVAILABLE, and the channel tries
-// again. It reconnects within a second, so that a restarted server is found soon.
+// again: within a second, and within a tenth of one where the address is of this host, so that a
+// server that starts is found soon.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
                                              const ChannelOptions& options = {});
 

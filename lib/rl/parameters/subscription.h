@@ -27,10 +27,12 @@ class Subscription final : public grpc::ClientReadReactor<proto::ParametersPart>
  public:
   explicit Subscription(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  // REQUIRES: held by a shared_ptr; called once.
+  // Where the learner is away, the call waits until it is there. REQUIRES: held by a shared_ptr;
+  // called once.
   void Start(proto::Parameters::Stub& stub, proto::SubscribeRequest request) {
     self_ = shared_from_this();
     request_ = std::move(request);
+    context_.set_wait_for_ready(true);
     stub.async()->Subscribe(&context_, &request_, this);
     AddHold();
     StartRead(&part_);

@@ -2,6 +2,7 @@
 #include "cli/cluster/supervisor.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -256,6 +257,22 @@ TEST_CASE("a command's output comes back, or its errors") {
   REQUIRE(absl::IsInvalidArgument(refused.status()));
   REQUIRE(runtime::Message(refused.status()) == "wrong key");
   REQUIRE(absl::IsInternal(RunToEnd({"/bin/sh", "-c", "kill -9 $$"}).status()));
+}
+
+TEST_CASE("several commands run side by side, and each has its own outcome") {
+  const doubles::TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  // Opening either end of the pipe waits for the other one.
+  const auto outcomes = RunAllToEnd({{"/bin/sh", "-c", "cat " + pipe},
+                                     {"/nowhere/actor"},
+                                     {"/bin/sh", "-c", "echo wrong key >&2; exit 2"},
+                                     {"/bin/sh", "-c", "echo written > " + pipe}});
+  REQUIRE(outcomes.size() == 4);
+  REQUIRE(outcomes[0].value() == "written\n");
+  REQUIRE(absl::IsNotFound(outcomes[1].status()));
+  REQUIRE(runtime::Message(outcomes[2].status()) == "wrong key");
+  REQUIRE(outcomes[3].value().empty());
 }
 
 TEST_CASE("free addresses are all different") {

@@ -104,6 +104,11 @@ TEST_CASE("the programs' sections are put together, the first to print one keeps
   REQUIRE(config->Texts("e.f") == std::vector<std::string>{"g"});
   REQUIRE_FALSE(config->Text("a.missing"));
 
+  const auto other = config->WithOwn("[run]\nseed = 2\n");
+  REQUIRE(other.ok());
+  REQUIRE(other->text() == "[run]\nseed = 2\n[a]\nb = \"x\"\n[e]\nf = [\"g\"]\n");
+  REQUIRE(absl::IsInternal(config->WithOwn("[run]\nseed =\n").status()));
+
   const std::string bad = program("bad", "echo 'x.toml:4: unknown key' >&2; exit 2");
   const auto refused = EffectiveConfig::Gather("", {first, bad}, {});
   REQUIRE(absl::IsInvalidArgument(refused.status()));

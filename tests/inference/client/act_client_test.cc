@@ -116,6 +116,15 @@ void AwaitCount(const ActClient& client, proto::RowStatus status, std::uint64_t 
   }
 }
 
+// Waits until the client, which alone has the clock, has waited so many times more.
+void AwaitWaits(const doubles::ManualClock& clock, std::uint64_t more) {
+  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+  for (const std::uint64_t before = clock.waits(); clock.waits() < before + more;) {
+    REQUIRE(runtime::SystemClock().Now() < deadline);
+    std::this_thread::yield();
+  }
+}
+
 // Returns environment and sequence of the rows that a server saw, in order.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> Order(const ScriptedServer& server) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
@@ -238,6 +247,22 @@ TEST_CASE("When the stream ends every pending row fails once, and a new epoch is
   SendAll(client, {MakeRow(1, 1, "x")}, recorder.connection());
   REQUIRE(recorder.AwaitAnswers(3).back().outcome == Answer::Outcome::kAction);
   REQUIRE(next.contents().size() == 3);
+}
+
+TEST_CASE("A client finds a server that was away without a further pause") {
+  const std::string address = ScriptedServer(Agree).address();
+  Recorder recorder;
+  doubles::ManualClock clock;
+  const ActClientOptions options = Options(address);
+  ActClient client(options, recorder, clock);
+  REQUIRE(absl::IsUnavailable(recorder.AwaitEnds(1).front()));
+  AwaitWaits(clock, 2);
+  clock.Advance(options.min_backoff);
+  // From now on the clock stands still, and with it every pause.
+  AwaitWaits(clock, 20);
+  const ScriptedServer server(Agree, 1, address);
+  REQUIRE(recorder.AwaitEpochs(1).front() == 1);
+  REQUIRE(recorder.AwaitEnds(1).size() == 1);
 }
 
 TEST_CASE("A server of another protocol version is refused, naming both ends and both versions") {
