@@ -143,6 +143,7 @@ endfunction()
 # shoal_allocator(<program>) uses jemalloc in place of the C library's malloc. Sanitizers use their own malloc.
 function(shoal_allocator name)
   if(NOT SHOAL_SANITIZE)
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/lib/platform/runtime/jemalloc_options.cc")
     target_link_libraries(${name} PRIVATE PkgConfig::jemalloc)
   endif()
 endfunction()

@@ -114,7 +114,8 @@ ExitState Reap(pid_t pid) {
   return FromWait(status);
 }
 
-// A command under way whose output we read. A pipe is -1 once it is closed.
+// A command under way whose output we read. A pipe is -1 where there is none, and once it is
+// closed.
 struct Captured {
   absl::StatusOr<pid_t> pid = runtime::Internal("no pipe left");
   std::array<int, 2> ends = {-1, -1};
@@ -156,6 +157,7 @@ void Collect(std::vector<Captured>& commands) {
         commands[i / 2].texts[i % 2].append(buffer.data(), static_cast<std::size_t>(count));
       } else if (count == 0 || errno != EINTR) {
         ::close(std::exchange(polled[i].fd, -1));
+        commands[i / 2].ends[i % 2] = -1;
       }
     }
   }

@@ -144,6 +144,13 @@ absl::StatusOr<std::vector<std::string>> SettingsOf(const std::string& toml) {
   return settings;
 }
 
+bool AreAllOf(std::span<const std::string> settings, std::initializer_list<std::string> sections) {
+  return std::ranges::all_of(settings, [&](const std::string& setting) {
+    return std::ranges::any_of(
+        sections, [&](const std::string& section) { return setting.starts_with(section + "."); });
+  });
+}
+
 void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments) {
   for (const std::string& setting : settings) {
     arguments.insert(arguments.end(), {"--set", setting});

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,14 +16,16 @@ namespace shoal::cli {
 
 class EffectiveConfig {
  public:
-  // Runs `programs` (paths) side by side with `arguments` and --print-config. `own` is the part of
-  // this program. A section belongs to the first program that prints it, and this one's are before
-  // all others. Returns INVALID_ARGUMENT with the message of the first program that refuses.
+  // Runs `programs` (paths) side by side with `arguments` and --print-config. `own` has the
+  // sections of this program. Of programs that print the same section the first one counts, and
+  // this one before all others. Where programs fail, the error is that of the first one in the
+  // list: INVALID_ARGUMENT with its message when it refuses its configuration, or as of RunToEnd.
   static absl::StatusOr<EffectiveConfig> Gather(const std::string& own,
                                                 const std::vector<std::string>& programs,
                                                 const std::vector<std::string>& arguments);
-  // Returns the same with another part of this program. The programs are not asked again, so what
-  // they refuse in those sections has to be what this program refuses.
+  // Returns the same with other values in this program's sections, which `own` must have as before.
+  // The programs are not asked again: a section that several programs read is checked by each of
+  // them alike.
   absl::StatusOr<EffectiveConfig> WithOwn(const std::string& own) const;
 
   // Returns all sections as TOML, with their comments.
@@ -47,6 +51,9 @@ class EffectiveConfig {
 // Returns the settings of a TOML text, each "section.key=value", in the text's order; tables of a
 // list are indexed from 0. INVALID_ARGUMENT says where it is wrong.
 absl::StatusOr<std::vector<std::string>> SettingsOf(const std::string& toml);
+
+// Returns whether each of `settings`, "section.key=value", is of one of `sections`.
+bool AreAllOf(std::span<const std::string> settings, std::initializer_list<std::string> sections);
 
 // Appends each of `settings`, "section.key=value", to a program's arguments, after a --set.
 void AppendSettings(const std::vector<std::string>& settings, std::vector<std::string>& arguments);

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "cli/cluster/child_process.h"
@@ -90,12 +91,6 @@ absl::StatusOr<OwnConfig> LoadOwn(const std::string& path,
   SHOAL_RETURN_IF_ERROR(config.Load(path, overrides));
   own.printed = config.Print();
   return own;
-}
-
-// Returns whether the setting is of a section in OwnConfig.
-bool IsOwn(const std::string& setting) {
-  return setting.starts_with("run.") || setting.starts_with("cluster.") ||
-         setting.starts_with("train.");
 }
 
 absl::StatusOr<EffectiveConfig> GatherAll(const TrainFlags& flags, const OwnConfig& own,
@@ -366,7 +361,7 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
   SHOAL_ASSIGN_OR_RETURN(std::vector<std::string> overrides, OverridesOf(flags));
   SHOAL_ASSIGN_OR_RETURN(OwnConfig own, LoadOwn(flags.config_path, overrides));
   SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig asked, GatherAll(flags, own, overrides));
-  const auto overrides_asked = static_cast<std::ptrdiff_t>(overrides.size());
+  const std::size_t asked_count = overrides.size();
   SHOAL_RETURN_IF_ERROR(CheckHost(flags, own.train, asked));
   SHOAL_ASSIGN_OR_RETURN(const Captures captures, FindCaptures(flags, asked));
   const bool mockserver = NeedsMockserver(asked);
@@ -421,10 +416,11 @@ absl::StatusOr<Prepared> Prepare(const TrainFlags& flags) {
     overrides.insert(overrides.end(), demonstrations.begin(), demonstrations.end());
   }
   SHOAL_ASSIGN_OR_RETURN(own, LoadOwn(flags.config_path, overrides));
-  // Asking programs that load libtorch takes a fifth of a second of each processor.
-  const bool asks_again = !std::all_of(overrides.begin() + overrides_asked, overrides.end(), IsOwn);
-  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, asks_again ? GatherAll(flags, own, overrides)
-                                                                  : asked.WithOwn(own.printed));
+  // It takes a fifth of a second of a processor to ask a program that loads libtorch.
+  const auto added = std::span(overrides).subspan(asked_count);
+  SHOAL_ASSIGN_OR_RETURN(const EffectiveConfig config, AreAllOf(added, {"run", "cluster", "train"})
+                                                           ? asked.WithOwn(own.printed)
+                                                           : GatherAll(flags, own, overrides));
   SHOAL_RETURN_IF_ERROR(Describe(flags, directory, config));
 
   SessionOptions session = DescribeSession(flags, own, config, captures, directory);

@@ -105,6 +105,8 @@ class ActClient::Implementation {
   runtime::Random jitter_;
   std::uint64_t server_epoch_ = 0;
   std::string last_error_;
+  // Whether the last attempt ended without a welcome.
+  bool was_away_ = false;
 
   mutable runtime::Mutex mutex_;
   std::shared_ptr<ActStream> stream_ ABSL_GUARDED_BY(mutex_);
@@ -169,9 +171,9 @@ void ActClient::Implementation::Run() {
 void ActClient::Implementation::Open() {
   auto stream = std::make_shared<ActStream>(inbox_);
   stream->Start([this](grpc::ClientContext* context, auto* reactor) {
-    // The first attempt tells why it failed. The next ones begin as soon as the channel is
-    // connected, rather than whenever the back-off ends.
-    context->set_wait_for_ready(!last_error_.empty());
+    // An attempt that fails tells why. The ones after it begin as soon as the channel is
+    // connected, rather than whenever a pause ends.
+    context->set_wait_for_ready(was_away_);
     stub_->async()->Act(context, reactor);
   });
   proto::ActRequest request;
@@ -194,7 +196,7 @@ absl::Status ActClient::Implementation::Serve() {
     const runtime::MutexLock lock(mutex_);
     stream = stream_;
   }
-  const runtime::TimePoint welcome_deadline = clock_.Now() + options_.start_timeout;
+  runtime::TimePoint welcome_deadline = clock_.Now() + options_.start_timeout;
   bool welcomed = false;
   absl::Status failure;
   while (true) {
@@ -212,6 +214,7 @@ absl::Status ActClient::Implementation::Serve() {
     }
     if (events.end) {
       stream->AwaitEnd().IgnoreError();
+      was_away_ = was_away_ || !welcomed;
       if (!failure.ok()) return failure;
       return events.end->ok() ? runtime::Unavailable("the server ended the stream")
              : absl::IsCancelled(*events.end)
@@ -219,8 +222,12 @@ absl::Status ActClient::Implementation::Serve() {
                  : *events.end;
     }
     if (!welcomed && failure.ok() && clock_.Now() >= welcome_deadline) {
-      failure = runtime::Unavailable("no welcome in time");
-      stream->Cancel();
+      if (channel_->GetState(/*try_to_connect=*/false) != GRPC_CHANNEL_READY && was_away_) {
+        welcome_deadline = clock_.Now() + options_.start_timeout;
+      } else {
+        failure = runtime::Unavailable("no welcome in time");
+        stream->Cancel();
+      }
     }
     SendDue();
   }
@@ -247,6 +254,7 @@ absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& wel
   server_epoch_ = welcome.server_epoch();
   backoff_ = options_.min_backoff;
   last_error_.clear();
+  was_away_ = false;
   std::uint64_t connection = 0;
   {
     const runtime::MutexLock lock(mutex_);

@@ -4,9 +4,10 @@
 //   ActClient client({.address = "127.0.0.1:5000", .spec = spec}, handler);
 //   client.Send(rows, connection);   // after handler.OnConnected(epoch, connection)
 //
-// The client holds one Act stream on a channel of its own and opens it again with jittered back-off
-// when it ends; where the server was away, as soon as it can be reached. It remembers which
-// contents and catalogs the stream has carried, so that a text crosses the network once in a
+// The client holds one Act stream on a channel of its own and opens it again when it ends, after a
+// pause with jittered back-off. After an attempt that did not reach the server, the next one waits
+// for the channel, so that a server is found as soon as the channel is connected. It remembers
+// which contents and catalogs the stream has carried, so that a text crosses the network once in a
 // stream, or again when the server asks for it. The client handles NEED_CONTENT, NEED_CATALOG,
 // OVERLOADED and EXPIRED itself by sending the same row again. The handler hears of a row once,
 // with an outcome that is final for this stream.
@@ -47,11 +48,11 @@ struct ActClientOptions {
   bool relabels = false;
   // The limit on rows without an answer.
   std::size_t max_outstanding = 8192;
-  // The delay between attempts to connect, doubled each time and multiplied by a random number from
-  // [0.5, 1).
+  // The pause before a stream is opened again, doubled each time until a server says welcome, and
+  // multiplied by a random number from [0.5, 1).
   std::chrono::milliseconds min_backoff{100};
   std::chrono::milliseconds max_backoff{2000};
-  // A connection without a welcome from the server within this time is tried again.
+  // A server that is connected and says no welcome within this time is tried again.
   std::chrono::milliseconds start_timeout{5000};
   // The delay before a row is sent again to a server that was too busy for it.
   std::chrono::milliseconds overload_delay{5};

@@ -12,13 +12,14 @@
 namespace shoal::transport {
 namespace {
 
-// Returns the longest wait before the next attempt to connect, in milliseconds. A process of this
-// host that is starting listens within fractions of a second, and its kernel refuses an attempt at
-// once.
-int LongestBackoff(const std::string& address) {
-  const bool here = address.starts_with("unix:") || address.starts_with("127.") ||
-                    address.starts_with("localhost:");
-  return here ? 100 : 1000;
+// Returns the longest pause before the next attempt to connect, in milliseconds. On this host a
+// process that starts listens within fractions of a second, and until then the kernel refuses an
+// attempt at once.
+int LongestPause(const std::string& address) {
+  for (const char* const here : {"unix:", "127.", "localhost:", "[::1]:"}) {
+    if (address.starts_with(here)) return 100;
+  }
+  return 1000;
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   // The time of one attempt, handshake included: a busy machine needs more than the back-off.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 3000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, LongestBackoff(address));
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, LongestPause(address));
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return grpc::CreateCustomChannel(
       address, options.credentials ? options.credentials : grpc::InsecureChannelCredentials(),

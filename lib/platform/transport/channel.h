@@ -27,9 +27,10 @@ struct ChannelOptions {
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 
-// Returns without connecting. Calls that cannot connect end with UNAVAILABLE, and the channel tries
-// again: within a second, and within a tenth of one where the address is of this host, so that a
-// server that starts is found soon.
+// Returns without connecting. Calls that cannot connect end with UNAVAILABLE, unless they wait for
+// the channel (wait_for_ready). It tries again after about a second at most, or a tenth of one
+// where the address is a loopback address or a socket in the file system, so that a server that
+// starts is found soon. How often a name is looked up again is up to gRPC.
 std::shared_ptr<grpc::Channel> CreateChannel(const std::string& address,
                                              const ChannelOptions& options = {});
 

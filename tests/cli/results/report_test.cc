@@ -115,6 +115,14 @@ TEST_CASE("the programs' sections are put together, the first to print one keeps
   REQUIRE(runtime::Message(refused.status()) == "x.toml:4: unknown key");
 }
 
+TEST_CASE("settings are told apart by their sections") {
+  const std::vector<std::string> settings = {"run.name=\"a\"", "cluster.learner=\"b:1\""};
+  REQUIRE(AreAllOf(settings, {"run", "cluster"}));
+  REQUIRE_FALSE(AreAllOf(settings, {"run"}));
+  REQUIRE_FALSE(AreAllOf(std::vector<std::string>{"runner.name=1"}, {"run"}));
+  REQUIRE(AreAllOf({}, {"run"}));
+}
+
 TEST_CASE("text survives as TOML") {
   REQUIRE(TomlText("a\"b\\c\n") == "\"a\\\"b\\\\c\\u000a\"");
   REQUIRE(TomlList({"a", "b"}) == "[\"a\", \"b\"]");

@@ -258,6 +258,8 @@ TEST_CASE("A client finds a server that was away without a further pause") {
   REQUIRE(absl::IsUnavailable(recorder.AwaitEnds(1).front()));
   AwaitWaits(clock, 2);
   clock.Advance(options.min_backoff);
+  AwaitWaits(clock, 20);
+  clock.Advance(options.start_timeout);
   // From now on the clock stands still, and with it every pause.
   AwaitWaits(clock, 20);
   const ScriptedServer server(Agree, 1, address);

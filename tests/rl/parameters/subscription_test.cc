@@ -3,9 +3,12 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <thread>
 
 #include "platform/transport/channel.h"
+#include "platform/transport/protocol.h"
+#include "tests/rl/parameters/values.h"
 
 namespace shoal::parameters {
 namespace {
@@ -26,6 +29,32 @@ TEST_CASE("The last wake has returned when the end of a subscription is known") 
     REQUIRE(absl::IsCancelled(subscription->AwaitEnd()));
     REQUIRE(*wakes == 1);
   }
+}
+
+TEST_CASE("A subscription waits until its learner is there") {
+  const std::string address = PublisherServer().address();
+  const auto channel = transport::CreateChannel(address);
+  const auto stub = proto::Parameters::NewStub(channel);
+  const auto subscription = std::make_shared<Subscription>([] {});
+  proto::SubscribeRequest request;
+  request.set_protocol_version(transport::kProtocolVersion);
+  subscription->Start(*stub, std::move(request));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto go_on = [&deadline] {
+    std::this_thread::yield();
+    return std::chrono::steady_clock::now() < deadline;
+  };
+  while (channel->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_TRANSIENT_FAILURE) {
+    REQUIRE(go_on());
+  }
+  PublisherServer server(address);
+  server.publisher().Publish(ParametersOf(1, 0));
+  while (!subscription->TakePart()) {
+    REQUIRE_FALSE(subscription->ended());
+    REQUIRE(go_on());
+  }
+  subscription->Cancel();
+  subscription->AwaitEnd().IgnoreError();
 }
 
 }  // namespace
