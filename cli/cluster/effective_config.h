@@ -23,9 +23,9 @@ class EffectiveConfig {
   static absl::StatusOr<EffectiveConfig> Gather(const std::string& own,
                                                 const std::vector<std::string>& programs,
                                                 const std::vector<std::string>& arguments);
-  // Returns the same with other values in this program's sections, which `own` must have as before.
-  // The programs are not asked again: a section that several programs read is checked by each of
-  // them alike.
+  // Returns the same with other values in this program's sections. `own` must have the same
+  // sections as before. The programs are not asked again: a section that several programs read is
+  // checked by each of them alike.
   absl::StatusOr<EffectiveConfig> WithOwn(const std::string& own) const;
 
   // Returns all sections as TOML, with their comments.

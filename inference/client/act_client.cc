@@ -79,6 +79,9 @@ class ActClient::Implementation {
   void Run();
   void Open() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Serve() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool IsConnected() const {
+    return channel_->GetState(/*try_to_connect=*/false) == GRPC_CHANNEL_READY;
+  }
   absl::Status TakeReply(const proto::ActReply& reply) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status TakeWelcome(const proto::ActWelcome& welcome) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status TakeRows(const proto::RowReplies& replies) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -105,8 +108,8 @@ class ActClient::Implementation {
   runtime::Random jitter_;
   std::uint64_t server_epoch_ = 0;
   std::string last_error_;
-  // Whether the last attempt ended without a welcome.
-  bool was_away_ = false;
+  // Whether an attempt waits for the channel, since the one before it could not connect.
+  bool waits_for_channel_ = false;
 
   mutable runtime::Mutex mutex_;
   std::shared_ptr<ActStream> stream_ ABSL_GUARDED_BY(mutex_);
@@ -171,9 +174,9 @@ void ActClient::Implementation::Run() {
 void ActClient::Implementation::Open() {
   auto stream = std::make_shared<ActStream>(inbox_);
   stream->Start([this](grpc::ClientContext* context, auto* reactor) {
-    // An attempt that fails tells why. The ones after it begin as soon as the channel is
+    // An attempt that cannot connect tells why. The one after it begins as soon as the channel is
     // connected, rather than whenever a pause ends.
-    context->set_wait_for_ready(was_away_);
+    context->set_wait_for_ready(waits_for_channel_);
     stub_->async()->Act(context, reactor);
   });
   proto::ActRequest request;
@@ -198,6 +201,8 @@ absl::Status ActClient::Implementation::Serve() {
   }
   runtime::TimePoint welcome_deadline = clock_.Now() + options_.start_timeout;
   bool welcomed = false;
+  // Whether the channel was connected at the deadline before this one.
+  bool was_connected = false;
   absl::Status failure;
   while (true) {
     ActInbox::Events events =
@@ -214,7 +219,7 @@ absl::Status ActClient::Implementation::Serve() {
     }
     if (events.end) {
       stream->AwaitEnd().IgnoreError();
-      was_away_ = was_away_ || !welcomed;
+      waits_for_channel_ = !welcomed && !IsConnected();
       if (!failure.ok()) return failure;
       return events.end->ok() ? runtime::Unavailable("the server ended the stream")
              : absl::IsCancelled(*events.end)
@@ -222,12 +227,14 @@ absl::Status ActClient::Implementation::Serve() {
                  : *events.end;
     }
     if (!welcomed && failure.ok() && clock_.Now() >= welcome_deadline) {
-      if (channel_->GetState(/*try_to_connect=*/false) != GRPC_CHANNEL_READY && was_away_) {
+      const bool connected = IsConnected();
+      if (waits_for_channel_ && !(connected && was_connected)) {
         welcome_deadline = clock_.Now() + options_.start_timeout;
       } else {
-        failure = runtime::Unavailable("no welcome in time");
+        failure = runtime::Unavailable(connected ? "no welcome in time" : "no connection in time");
         stream->Cancel();
       }
+      was_connected = connected;
     }
     SendDue();
   }
@@ -254,7 +261,6 @@ absl::Status ActClient::Implementation::TakeWelcome(const proto::ActWelcome& wel
   server_epoch_ = welcome.server_epoch();
   backoff_ = options_.min_backoff;
   last_error_.clear();
-  was_away_ = false;
   std::uint64_t connection = 0;
   {
     const runtime::MutexLock lock(mutex_);

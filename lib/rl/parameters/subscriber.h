@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receives parameters from the learner continuously. It subscribes as soon as the learner can be
-// reached, again after a pause with back-off when the stream breaks, and keeps the newest version
-// on disk, so that a process can act when no learner is up.
+// reached. When the stream breaks, it subscribes again after a pause with back-off. It keeps the
+// newest version on disk, so that a process can act when no learner is up.
 //
 // A version is accepted when its parts are whole, its SHA-256 matches, its spec digest is the
 // expected one, and it is newer: a higher epoch, or within an epoch a higher step. Anything else is

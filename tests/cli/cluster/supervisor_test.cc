@@ -264,10 +264,11 @@ TEST_CASE("several commands run side by side, and each has its own outcome") {
   const std::string pipe = folder.path() + "/pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   // Opening either end of the pipe waits for the other one.
-  const auto outcomes = RunAllToEnd({{"/usr/bin/timeout", "10", "cat", pipe},
-                                     {"/nowhere/actor"},
-                                     {"/bin/sh", "-c", "echo wrong key >&2; exit 2"},
-                                     {"/bin/sh", "-c", "echo written > " + pipe}});
+  const auto outcomes =
+      RunAllToEnd({{"/usr/bin/timeout", "10", "cat", pipe},
+                   {"/nowhere/actor"},
+                   {"/bin/sh", "-c", "echo wrong key >&2; exit 2"},
+                   {"/usr/bin/timeout", "10", "/bin/sh", "-c", "echo written > " + pipe}});
   REQUIRE(outcomes.size() == 4);
   REQUIRE(outcomes[0].value() == "written\n");
   REQUIRE(absl::IsNotFound(outcomes[1].status()));

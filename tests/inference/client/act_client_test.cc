@@ -8,7 +8,10 @@
 #include <set>
 #include <thread>
 
+#include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
+#include "platform/transport/server.h"
+#include "platform/transport/server_stream.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/inference/client/scripted_server.h"
 
@@ -76,6 +79,44 @@ class Recorder final : public ActHandler {
   std::vector<std::uint64_t> epochs_ ABSL_GUARDED_BY(mutex_);
   std::vector<Answer> answers_ ABSL_GUARDED_BY(mutex_);
   std::vector<absl::Status> ends_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Takes streams and never answers.
+class SilentServer final : public proto::Inference::CallbackService {
+ public:
+  explicit SilentServer(const std::string& listen) {
+    auto server = transport::Server::Create({.listen = listen}, {this});
+    REQUIRE(server.ok());
+    server_ = *std::move(server);
+  }
+  ~SilentServer() override { server_->Shutdown(std::chrono::milliseconds(0)); }
+
+  const std::string& address() const { return server_->address(); }
+  // How many streams have said hello.
+  int greetings() const { return greetings_; }
+
+ private:
+  class Stream final : public transport::ServerStream<proto::ActRequest, proto::ActReply> {
+   public:
+    explicit Stream(SilentServer& owner)
+        : ServerStream(transport::ServerStreamOptions{.window = 64}, owner.registry_),
+          owner_(owner) {}
+
+   private:
+    void OnMessage(proto::ActRequest&& /*request*/) override {
+      ++owner_.greetings_;
+      Release();
+    }
+    SilentServer& owner_;
+  };
+  grpc::ServerBidiReactor<proto::ActRequest, proto::ActReply>* Act(
+      grpc::CallbackServerContext*) override {
+    return std::make_shared<Stream>(*this)->Start();
+  }
+
+  std::atomic<int> greetings_ = 0;
+  transport::StreamRegistry registry_;
+  std::unique_ptr<transport::Server> server_;
 };
 
 ActClientOptions Options(const std::string& address) {
@@ -265,6 +306,28 @@ TEST_CASE("A client finds a server that was away without a further pause") {
   const ScriptedServer server(Agree, 1, address);
   REQUIRE(recorder.AwaitEpochs(1).front() == 1);
   REQUIRE(recorder.AwaitEnds(1).size() == 1);
+}
+
+TEST_CASE("A server that says no welcome has the whole start timeout, also if it was away") {
+  const std::string address = ScriptedServer(Agree).address();
+  Recorder recorder;
+  doubles::ManualClock clock;
+  const ActClientOptions options = Options(address);
+  ActClient client(options, recorder, clock);
+  recorder.AwaitEnds(1);
+  AwaitWaits(clock, 2);
+  clock.Advance(options.min_backoff);
+  const SilentServer server(address);
+  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
+  while (server.greetings() < 1) {
+    REQUIRE(runtime::SystemClock().Now() < deadline);
+    std::this_thread::yield();
+  }
+  clock.Advance(options.start_timeout);
+  AwaitWaits(clock, 20);
+  REQUIRE(recorder.AwaitEnds(1).size() == 1);
+  clock.Advance(options.start_timeout);
+  REQUIRE(runtime::Message(recorder.AwaitEnds(2)[1]) == "no welcome in time");
 }
 
 TEST_CASE("A server of another protocol version is refused, naming both ends and both versions") {
