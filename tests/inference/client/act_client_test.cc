@@ -290,44 +290,46 @@ TEST_CASE("When the stream ends every pending row fails once, and a new epoch is
   REQUIRE(next.contents().size() == 3);
 }
 
-TEST_CASE("A client finds a server that was away without a further pause") {
+// A client whose first attempt found no server at `address`, and whose second one is under way. Its
+// clock stands still otherwise, and with it every pause.
+struct ClientOfAbsentServer {
+  ClientOfAbsentServer() {
+    REQUIRE(absl::IsUnavailable(recorder.AwaitEnds(1).front()));
+    AwaitWaits(clock, 2);
+    Pass(options.min_backoff);
+  }
+  void Pass(std::chrono::milliseconds time) {
+    clock.Advance(time);
+    AwaitWaits(clock, 20);
+  }
+
   const std::string address = ScriptedServer(Agree).address();
+  const ActClientOptions options = Options(address);
   Recorder recorder;
   doubles::ManualClock clock;
-  const ActClientOptions options = Options(address);
-  ActClient client(options, recorder, clock);
-  REQUIRE(absl::IsUnavailable(recorder.AwaitEnds(1).front()));
-  AwaitWaits(clock, 2);
-  clock.Advance(options.min_backoff);
-  AwaitWaits(clock, 20);
-  clock.Advance(options.start_timeout);
-  // From now on the clock stands still, and with it every pause.
-  AwaitWaits(clock, 20);
-  const ScriptedServer server(Agree, 1, address);
-  REQUIRE(recorder.AwaitEpochs(1).front() == 1);
-  REQUIRE(recorder.AwaitEnds(1).size() == 1);
+  ActClient client{options, recorder, clock};
+};
+
+TEST_CASE("A client finds a server that was away without a further pause") {
+  ClientOfAbsentServer absent;
+  absent.Pass(absent.options.start_timeout);
+  const ScriptedServer server(Agree, 1, absent.address);
+  REQUIRE(absent.recorder.AwaitEpochs(1).front() == 1);
+  REQUIRE(absent.recorder.AwaitEnds(1).size() == 1);
 }
 
 TEST_CASE("A server that says no welcome has the whole start timeout, also if it was away") {
-  const std::string address = ScriptedServer(Agree).address();
-  Recorder recorder;
-  doubles::ManualClock clock;
-  const ActClientOptions options = Options(address);
-  ActClient client(options, recorder, clock);
-  recorder.AwaitEnds(1);
-  AwaitWaits(clock, 2);
-  clock.Advance(options.min_backoff);
-  const SilentServer server(address);
+  ClientOfAbsentServer absent;
+  const SilentServer server(absent.address);
   const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
   while (server.greetings() < 1) {
     REQUIRE(runtime::SystemClock().Now() < deadline);
     std::this_thread::yield();
   }
-  clock.Advance(options.start_timeout);
-  AwaitWaits(clock, 20);
-  REQUIRE(recorder.AwaitEnds(1).size() == 1);
-  clock.Advance(options.start_timeout);
-  REQUIRE(runtime::Message(recorder.AwaitEnds(2)[1]) == "no welcome in time");
+  absent.Pass(absent.options.start_timeout);
+  REQUIRE(absent.recorder.AwaitEnds(1).size() == 1);
+  absent.clock.Advance(absent.options.start_timeout);
+  REQUIRE(runtime::Message(absent.recorder.AwaitEnds(2)[1]) == "no welcome in time");
 }
 
 TEST_CASE("A server of another protocol version is refused, naming both ends and both versions") {
