@@ -114,8 +114,7 @@ ExitState Reap(pid_t pid) {
   return FromWait(status);
 }
 
-// A command under way whose output we read. A pipe is -1 where there is none, and once it is
-// closed.
+// A command under way whose output we read. A pipe is -1 where there is none. Collect closes them.
 struct Captured {
   absl::StatusOr<pid_t> pid = runtime::Internal("no pipe left");
   std::array<int, 2> ends = {-1, -1};
@@ -157,19 +156,18 @@ void Collect(std::vector<Captured>& commands) {
         commands[i / 2].texts[i % 2].append(buffer.data(), static_cast<std::size_t>(count));
       } else if (count == 0 || errno != EINTR) {
         ::close(std::exchange(polled[i].fd, -1));
-        commands[i / 2].ends[i % 2] = -1;
       }
     }
   }
 }
 
-absl::StatusOr<std::string> OutcomeOf(Captured& ended, const std::string& program) {
+absl::StatusOr<std::string> OutcomeOf(Captured& ended, const std::vector<std::string>& command) {
   SHOAL_RETURN_IF_ERROR(ended.pid.status());
   const ExitState state = Reap(*ended.pid);
   auto& [output, error] = ended.texts;
   if (state.code == 0) return std::move(output);
   absl::StripTrailingAsciiWhitespace(&error);
-  const std::string message = error.empty() ? program + ": " + ToString(state) : error;
+  const std::string message = error.empty() ? command[0] + ": " + ToString(state) : error;
   return IsHopeless(state) ? runtime::InvalidArgument(message) : runtime::Internal(message);
 }
 
@@ -272,7 +270,7 @@ std::vector<absl::StatusOr<std::string>> RunAllToEnd(
   Collect(started);
   std::vector<absl::StatusOr<std::string>> outcomes;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    outcomes.push_back(OutcomeOf(started[i], commands[i].empty() ? "" : commands[i].front()));
+    outcomes.push_back(OutcomeOf(started[i], commands[i]));
   }
   return outcomes;
 }

@@ -6,12 +6,12 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "platform/runtime/log.h"
 #include "platform/runtime/mutex.h"
 #include "platform/transport/server.h"
 #include "platform/transport/server_stream.h"
+#include "tests/doubles/eventually.h"
 #include "tests/doubles/manual_clock.h"
 #include "tests/inference/client/scripted_server.h"
 
@@ -150,20 +150,13 @@ void SendAll(ActClient& client, std::vector<Row> rows, std::uint64_t connection 
 }
 
 void AwaitCount(const ActClient& client, proto::RowStatus status, std::uint64_t count) {
-  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
-  while (client.status_counts()[status] < count) {
-    REQUIRE(runtime::SystemClock().Now() < deadline);
-    std::this_thread::yield();
-  }
+  REQUIRE(doubles::Eventually([&] { return client.status_counts()[status] >= count; }));
 }
 
 // Waits until the client, which alone has the clock, has waited so many times more.
 void AwaitWaits(const doubles::ManualClock& clock, std::uint64_t more) {
-  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
-  for (const std::uint64_t before = clock.waits(); clock.waits() < before + more;) {
-    REQUIRE(runtime::SystemClock().Now() < deadline);
-    std::this_thread::yield();
-  }
+  const std::uint64_t before = clock.waits();
+  REQUIRE(doubles::Eventually([&] { return clock.waits() >= before + more; }));
 }
 
 // Returns environment and sequence of the rows that a server saw, in order.
@@ -321,11 +314,7 @@ TEST_CASE("A client finds a server that was away without a further pause") {
 TEST_CASE("A server that says no welcome has the whole start timeout, also if it was away") {
   ClientOfAbsentServer absent;
   const SilentServer server(absent.address);
-  const auto deadline = runtime::SystemClock().Now() + std::chrono::seconds(10);
-  while (server.greetings() < 1) {
-    REQUIRE(runtime::SystemClock().Now() < deadline);
-    std::this_thread::yield();
-  }
+  REQUIRE(doubles::Eventually([&] { return server.greetings() > 0; }));
   absent.Pass(absent.options.start_timeout);
   REQUIRE(absent.recorder.AwaitEnds(1).size() == 1);
   absent.clock.Advance(absent.options.start_timeout);

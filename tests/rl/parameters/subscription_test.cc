@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <thread>
 
 #include "platform/transport/channel.h"
 #include "platform/transport/protocol.h"
+#include "tests/doubles/eventually.h"
 #include "tests/rl/parameters/values.h"
 
 namespace shoal::parameters {
@@ -39,20 +39,17 @@ TEST_CASE("A subscription waits until its learner is there") {
   proto::SubscribeRequest request;
   request.set_protocol_version(transport::kProtocolVersion);
   subscription->Start(*stub, std::move(request));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  const auto go_on = [&deadline] {
-    std::this_thread::yield();
-    return std::chrono::steady_clock::now() < deadline;
-  };
-  while (channel->GetState(/*try_to_connect=*/true) != GRPC_CHANNEL_TRANSIENT_FAILURE) {
-    REQUIRE(go_on());
-  }
+  REQUIRE(doubles::Eventually([&] {
+    return channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+  }));
   PublisherServer server(address);
   server.publisher().Publish(ParametersOf(1, 0));
-  while (!subscription->TakePart()) {
-    REQUIRE_FALSE(subscription->ended());
-    REQUIRE(go_on());
-  }
+  bool came = false;
+  REQUIRE(doubles::Eventually([&] {
+    came = subscription->TakePart().has_value();
+    return came || subscription->ended();
+  }));
+  REQUIRE(came);
   subscription->Cancel();
   subscription->AwaitEnd().IgnoreError();
 }
